@@ -92,8 +92,7 @@ def judge(row: dict[str, Any], collection: str) -> Judged | None:
     texts = [quote.shown for _candidate, quote in units]
     right = [any(re.search(pattern, text, re.IGNORECASE) for pattern in row["must"]) for text in texts]
     question = context.turn.question
-    _as_they_are, centred = compare(question, units, embed_with_question)
-    features = compute_features(question, units, centred)
+    features = compute_features(question, units, compare(question, units, embed_with_question))
     return Judged(features, np.array(right), texts, row["must"])
 
 

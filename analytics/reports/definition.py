@@ -79,9 +79,9 @@ class Definition:
 
     @classmethod
     def load(cls, stored: dict[str, Any]) -> Self:
-        """Load what `dump` returned."""
-        given = {each.name: stored[each.name] for each in fields(cls)}
-        for name in TUPLES:
+        """Load what `dump` returned, also before there were all of its filters."""
+        given = {each.name: stored[each.name] for each in fields(cls) if each.name in stored}
+        for name in TUPLES & given.keys():
             given[name] = tuple(given[name])
         for name in ("first", "last"):
             given[name] = datetime.date.fromisoformat(given[name]) if given[name] else None

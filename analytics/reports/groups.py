@@ -60,13 +60,14 @@ def measure_extent(
         return Extent(sum(rows for _group, rows in found), 1, {group: frozenset() for group, _rows in found})
     views = _publishable(period, rights, using)
     groups = _read_groups(definition, period, rights, columns, using)
-    empty = _empty_columns(groups, views, rights.smallest)
+    publishable = _publishable_groups(groups, views, definition, rights.smallest)
+    empty = _empty_columns(groups, publishable, rights.smallest)
     hiding = {column for name, column in TELLING.items() if getattr(definition, name) and column}
     shown = [
         each
         for each in groups
         if _is_chosen(each.group, definition)
-        and _is_shown(each.group, views)
+        and each.group in publishable
         and min([each.visitors, *each.beside]) >= rights.smallest
         and hiding.isdisjoint(empty[each.group])
     ]
@@ -157,9 +158,23 @@ def _cell(group: Group) -> Cell:
     return ("" if assistant is None else str(assistant), "" if site is None else str(site), language)
 
 
-def _is_shown(group: Group, views: Views) -> bool:
-    cell = _cell(group)
-    return cell in views.cells and views.publishes(assistant=cell[0], site=cell[1], language=cell[2])
+def _publishable_groups(
+    groups: Sequence[_Counted], views: Views, definition: Definition, least: int
+) -> frozenset[Group]:
+    """Return the groups that the dashboard would show as views of their own.
+
+    If there is none, a report of everything has all groups that are large enough: its sum beside the dashboard's tells
+    how few there were besides, but nothing that they asked. Else one visitor with another language would empty it.
+    """
+    large = frozenset(each.group for each in groups if _cell(each.group) in views.cells)
+    found = frozenset(group for group in large if _is_published(_cell(group), views))
+    if found or definition.assistants or definition.site is not None or definition.language:
+        return found
+    return frozenset(each.group for each in groups if each.group in large and each.visitors >= least)
+
+
+def _is_published(cell: Cell, views: Views) -> bool:
+    return views.publishes(assistant=cell[0], site=cell[1], language=cell[2])
 
 
 def _is_chosen(group: Group, definition: Definition) -> bool:
@@ -171,14 +186,16 @@ def _is_chosen(group: Group, definition: Definition) -> bool:
     )
 
 
-def _empty_columns(groups: Sequence[_Counted], views: Views, least: int) -> dict[Group, frozenset[str]]:
+def _empty_columns(
+    groups: Sequence[_Counted], publishable: Collection[Group], least: int
+) -> dict[Group, frozenset[str]]:
     """Return the columns of opinions that are empty in all reports of the period, by group.
 
     The dashboard tells how many of each there are in all: so many groups are empty that the others do not give away
     what fewer visitors gave.
     """
     hidden: dict[Group, set[str]] = {each.group: set() for each in groups}
-    unseen = {each.group for each in groups if not _is_shown(each.group, views)}
+    unseen = {each.group for each in groups} - set(publishable)
     for name in groups[0].gave_in_all if groups else ():
         # Somebody may have given one in two groups: the visitors of both cannot be added up.
         sides = {each.group: {name: People(busiest=count)} for each in groups if (count := each.gave_in_all[name])}

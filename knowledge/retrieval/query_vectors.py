@@ -11,7 +11,14 @@ from core.hashing import fingerprint
 from core.inference.embeddings import configured_model, get_embedder
 from core.inference.embeddings.calibration import Scale
 from core.inference.embeddings.e5 import MULTILINGUAL
-from core.inference.embeddings.ensemble import JOINED, MULTILINGUAL_SCALE, multilingual_part, only_multilingual
+from core.inference.embeddings.ensemble import (
+    JOINED,
+    MULTILINGUAL_SCALE,
+    english_part,
+    multilingual_part,
+    only_multilingual,
+)
+from core.inference.embeddings.minilm import MINILM
 from core.language import detect_language
 from knowledge.retrieval.types import Query
 
@@ -81,6 +88,19 @@ def multilingual_vector(text: str) -> "NDArray[np.float32]":
 def multilingual_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
     """Return the vectors of several messages, of shape (len(texts), 384); as `multilingual_vector`."""
     return get_embedder(MULTILINGUAL).embed_questions(texts)
+
+
+def english_vector(text: str) -> "NDArray[np.float32] | None":
+    """Return all-MiniLM-L6-v2's unit vector of a message, of shape (384,), where the two built-in models search.
+
+    It is None with other models: none is loaded for it alone. Raises EmbeddingUnavailable.
+    """
+    return english_part(_cache.get(JOINED, text)) if configured_model() == JOINED else None
+
+
+def english_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
+    """Return the vectors of several texts, of shape (len(texts), 384); as `english_vector`."""
+    return get_embedder(MINILM).embed(texts)
 
 
 def guess_vector(model: str, question: "NDArray[np.float32]", guesses: Sequence[str]) -> "NDArray[np.float32]":

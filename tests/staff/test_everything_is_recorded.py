@@ -37,7 +37,7 @@ IDLE = {
     *("analytics_evaluationquestion_review_one POST", "analytics_gap_draft POST", "analytics_gap_phrasings POST"),
     *("analytics_review_undo POST", "analytics_shadowtest_start POST", "faqs_faq_import POST", "faqs_faq_near POST"),
     *("language-model-start POST", "language-model-stop POST"),
-    *("chat_experiment_start POST", "chat_experiment_stop POST"),
+    *("chat_experiment_start POST", "chat_experiment_stop POST", "chat_experiment_take_back POST"),
     *(
         "why-answer POST",
         "logout POST",
@@ -47,7 +47,7 @@ IDLE = {
     ),
     *("chat_promptversion_draft_preview POST", "chat_promptversion_preview POST"),
     *("chat_assistant_delete POST", "knowledge_collection_delete POST", "analytics_review_reading POST"),
-    *("chat_case_pass_on POST", "chat_case_reading POST", "chat_case_draft POST"),
+    *("chat_case_pass_on POST", "chat_case_reading POST", "chat_case_draft POST", "chat_case_several POST"),
     *("my-login POST", "second-factor-reset POST", "passkey-remove POST", "my-sessions-end POST", "sessions-end POST"),
     *("analytics_gap_reading POST", "invite-again POST", "knowledge_course_import POST"),
     "knowledge_course_proposals POST",

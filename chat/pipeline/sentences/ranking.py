@@ -17,6 +17,7 @@ import numpy as np
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
+from chat.pipeline.sentences.unit_vectors import embed_english
 from chat.pipeline.tuning import (
     ASKED_BONUS,
     ASKED_SIMILARITY,
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
 
 FITTED = Path(__file__).parent / "fitted_ranking.json"
 SHORTEST = 20
-FEATURES = ("closeness", "own_words", "words", "fits", "length", "figures")
+FEATURES = (
+    *("closeness", "passage_closeness", "english", "is_english"),
+    *("words", "passage_words", "fits", "length", "figures"),
+)
 #: What a question asks for, English and German.
 SORTS = {
     "money": re.compile(
@@ -87,6 +91,20 @@ class RankedSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """Cosines of units with a question, of shape (units,) each.
+
+    `closeness` is that of their multilingual vectors as they are, `centred` without what texts of a language have in
+    common, `english` that of the English model where both are English: there `is_english` is true.
+    """
+
+    closeness: "NDArray[np.float32]"
+    centred: "NDArray[np.float32]"
+    english: "NDArray[np.float32]"
+    is_english: "NDArray[np.bool_]"
+
+
+@dataclass(frozen=True, slots=True)
 class _Unit:
     candidate: Candidate
     quote: Quotable
@@ -113,8 +131,8 @@ def rank_sentences(
     if not units:
         return []
     pairs = [(unit.candidate, unit.quote) for unit in units]
-    closeness, centred = compare(question, pairs, embed)
-    features = compute_features(question, pairs, centred)
+    compared = compare(question, pairs, embed)
+    features = compute_features(question, pairs, compared)
     ranked = [
         RankedSentence(
             unit.candidate,
@@ -124,7 +142,7 @@ def rank_sentences(
             float(score) + _bonus(unit, wanted, curated),
             float(close),
         )
-        for unit, score, close in zip(units, score_features(features), closeness, strict=True)
+        for unit, score, close in zip(units, score_features(features), compared.closeness, strict=True)
     ]
     return sorted(ranked, key=lambda each: -each.score)
 
@@ -153,25 +171,30 @@ def rank_parts(
     return rankings
 
 
-def compare(
-    question: str, units: Sequence[tuple[Candidate, Quotable]], embed: Embed | None
-) -> "tuple[NDArray[np.float32], NDArray[np.float32]]":
-    """Return each unit's cosine with the question, and the cosine without what texts of a language have in common.
-
-    Both are 0 without `embed`.
-    """
+def compare(question: str, units: Sequence[tuple[Candidate, Quotable]], embed: Embed | None) -> Compared:
+    """Compare each unit with the question by its vectors; without `embed` all cosines are 0."""
+    language = detect_language(question)
+    said = [candidate.language for candidate, _quote in units]
+    is_english = np.array([language == each == "en" for each in said])
+    english = np.zeros(len(units), np.float32)
     if embed is None:
-        return np.zeros(len(units), np.float32), np.zeros(len(units), np.float32)
+        return Compared(english, english, english, np.zeros(len(units), np.bool_))
     # The heading belongs to the sentence: "By 15 July." says nothing without "Application deadline".
-    vectors = embed([question, *(f"{candidate.label}: {quote.text}" for candidate, quote in units)])
-    centred = centre(vectors, [detect_language(question), *(candidate.language for candidate, _quote in units)])
-    return vectors[1:] @ vectors[0], centred[1:] @ centred[0]
+    texts = [f"{candidate.label}: {quote.text}" for candidate, quote in units]
+    vectors = embed([question, *texts])
+    centred = centre(vectors, [language, *said])
+    asked = [text for text, is_asked in zip(texts, is_english, strict=True) if is_asked]
+    if asked and (found := embed_english([question, *asked])) is not None:
+        english[is_english] = found[1:] @ found[0]
+    else:
+        is_english = np.zeros(len(units), np.bool_)
+    return Compared(vectors[1:] @ vectors[0], centred[1:] @ centred[0], english, is_english)
 
 
 def compute_features(
-    question: str, units: Sequence[tuple[Candidate, Quotable]], closeness: "NDArray[np.float32]"
+    question: str, units: Sequence[tuple[Candidate, Quotable]], compared: Compared
 ) -> "NDArray[np.float64]":
-    """Return the features of each unit, of shape (units, FEATURES); `closeness` is the second result of `compare`."""
+    """Return the features of each unit, of shape (units, FEATURES)."""
     asked = read_facts(without_periods(question))
     sorts = [name for name, pattern in SORTS.items() if pattern.search(question)]
     facts = [(_read(quote.shown), _read(f"{candidate.label}. {quote.shown}")) for candidate, quote in units]
@@ -185,15 +208,24 @@ def compute_features(
         pairs = zip(rarity, asked.content, strict=True)
         return sum(weight for weight, word in pairs if has_word(word, keys)) / total
 
+    of_passage: dict[int, frozenset[str]] = {}
+    closest: dict[int, float] = {}
+    for (candidate, _quote), (own, _whole), close in zip(units, facts, compared.centred, strict=True):
+        passage = candidate.passage_id
+        of_passage[passage] = of_passage.get(passage, frozenset()) | own.keys
+        closest[passage] = max(closest.get(passage, -1.0), float(close))
+    words = {passage: share(keys) for passage, keys in of_passage.items()}
     rows = []
-    for (_candidate, quote), (own, whole), close in zip(units, facts, closeness, strict=True):
-        fits = sum(_fits(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0
+    for place, ((candidate, quote), (own, whole)) in enumerate(zip(units, facts, strict=True)):
         rows.append(
             (
-                close,
-                share(own.keys),
+                compared.centred[place],
+                closest[candidate.passage_id],
+                compared.english[place],
+                compared.is_english[place],
                 share(whole.keys),
-                fits,
+                words[candidate.passage_id],
+                sum(_fits(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0,
                 math.log(len(quote.shown) / 100),
                 bool(own.figures),
             )

@@ -2,17 +2,22 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knowledge.retrieval.query_vectors import multilingual_vector, multilingual_vectors
+from knowledge.retrieval.query_vectors import (
+    english_vector,
+    english_vectors,
+    multilingual_vector,
+    multilingual_vectors,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Vectors of pages' sentences that a process keeps: 1.5 KB each.
+#: Vectors of pages' sentences that a process keeps of each model: 1.5 KB each.
 KEPT = 4096
 #: Texts whose vectors are computed at once: more of them would be padded to the longest.
 BATCH = 8
@@ -22,7 +27,8 @@ MAX_LENGTH = 1_000
 class UnitVectors:
     """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages."""
 
-    def __init__(self) -> None:
+    def __init__(self, embed: "Callable[[Sequence[str]], NDArray[np.float32]]") -> None:
+        self._embed = embed
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
@@ -32,7 +38,7 @@ class UnitVectors:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
                 self._vectors.move_to_end(text)
-        new = compute_vectors([text for text in texts if text not in known])
+        new = compute_vectors([text for text in texts if text not in known], self._embed)
         with self._lock:
             self._vectors.update(new)
             while len(self._vectors) > KEPT:
@@ -40,17 +46,22 @@ class UnitVectors:
         return known | new
 
 
-unit_vectors = UnitVectors()
-
-
-def compute_vectors(texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-    """Compute the vectors of texts, short ones first, so that few are padded. Raise EmbeddingUnavailable."""
+def compute_vectors(
+    texts: Sequence[str], embed: "Callable[[Sequence[str]], NDArray[np.float32]] | None" = None
+) -> "dict[str, NDArray[np.float32]]":
+    """Compute vectors, the multilingual model's unless told otherwise. Raise EmbeddingUnavailable."""
+    # Short ones first, so that few are padded.
     ordered = sorted(set(texts), key=len)
     found: dict[str, NDArray[np.float32]] = {}
     for start in range(0, len(ordered), BATCH):
         batch = ordered[start : start + BATCH]
-        found.update(zip(batch, multilingual_vectors([text[:MAX_LENGTH] for text in batch]), strict=True))
+        vectors = (embed or multilingual_vectors)([text[:MAX_LENGTH] for text in batch])
+        found.update(zip(batch, vectors, strict=True))
     return found
+
+
+unit_vectors = UnitVectors(lambda texts: multilingual_vectors(texts))
+_english = UnitVectors(english_vectors)
 
 
 def embed_with_question(texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -58,3 +69,13 @@ def embed_with_question(texts: Sequence[str]) -> "NDArray[np.float32]":
     question, *sentences = texts
     known = unit_vectors.compute(sentences)
     return np.stack([multilingual_vector(question), *(known[text] for text in sentences)])
+
+
+def embed_english(texts: Sequence[str]) -> "NDArray[np.float32] | None":
+    """Return as `embed_with_question` by the English model; None if the two built-in models do not search."""
+    question, *sentences = texts
+    asked = english_vector(question)
+    if asked is None:
+        return None
+    known = _english.compute(sentences)
+    return np.stack([asked, *(known[text] for text in sentences)])

@@ -24,18 +24,13 @@ from core.inference.embeddings.remote import (
 
 __all__ = ["Embedder", "EmbeddingUnavailable", "configured_model", "get_embedder"]
 
-BUILT_IN: dict[str, Callable[..., Embedder]] = {
-    JOINED: JoinedEmbedder,
-    MINILM: MiniLMEmbedder,
-    MULTILINGUAL: MultilingualEmbedder,
-}
 _loading = threading.Lock()
 
 
 @cache
 def _load(model: str) -> Embedder:
     if built_in := BUILT_IN.get(model):
-        return built_in(threads=settings.EMBEDDING_THREADS)
+        return built_in()
     if model.startswith(EXPORTED):
         return ExportedEmbedder(Path(model.removeprefix(EXPORTED)), threads=settings.EMBEDDING_THREADS)
     name, mark, prefixes = model.partition(' ["')
@@ -44,6 +39,14 @@ def _load(model: str) -> Embedder:
         name, _, base_url = name.removeprefix(ENDPOINT).rpartition(" ")
         return EndpointEmbedder(name, base_url, given)
     return SentenceTransformerEmbedder(name.removeprefix(SENTENCE_TRANSFORMERS), given)
+
+
+BUILT_IN: dict[str, Callable[[], Embedder]] = {
+    # Each model is loaded once, also where one of the two is asked alone.
+    JOINED: lambda: JoinedEmbedder(_load(MINILM), _load(MULTILINGUAL)),
+    MINILM: lambda: MiniLMEmbedder(threads=settings.EMBEDDING_THREADS),
+    MULTILINGUAL: lambda: MultilingualEmbedder(threads=settings.EMBEDDING_THREADS),
+}
 
 
 def configured_model() -> str:

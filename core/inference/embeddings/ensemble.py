@@ -7,12 +7,12 @@ languages. The cosine of two joined vectors is the weighted mean of both models'
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.hashing import fingerprint
+from core.inference.embeddings.base import Embedder
 from core.inference.embeddings.calibration import Band, Scale
 from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
 from core.inference.embeddings.language_means import centre
@@ -49,9 +49,8 @@ class JoinedEmbedder:
     #: Measured by `calibration.measured_scale`.
     scale = Scale(questions=Band(0.666, 0.827), passages=Band(0.637, 0.782))
 
-    def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
-        self._english = MiniLMEmbedder(threads=threads, folder=folder)
-        self._multilingual = MultilingualEmbedder(threads=threads, folder=folder)
+    def __init__(self, english: Embedder, multilingual: Embedder) -> None:
+        self._english, self._multilingual = english, multilingual
         # Both release the interpreter while they multiply. As many as may ask at once: nobody waits for another's text.
         self._beside = ThreadPoolExecutor(os.cpu_count() or 1, "english-vectors")
 
@@ -74,6 +73,12 @@ class JoinedEmbedder:
 def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return the multilingual model's own unit vector, of which a joined one is made."""
     part: NDArray[np.float32] = joined[MiniLMEmbedder.dimensions :] / (1 - ENGLISH_SHARE) ** 0.5
+    return part
+
+
+def english_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return the English model's own unit vector, of which a joined one is made."""
+    part: NDArray[np.float32] = joined[: MiniLMEmbedder.dimensions] / ENGLISH_SHARE**0.5
     return part
 
 
