@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from pytest_django import Settings
 
 from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn
@@ -11,6 +12,7 @@ from chat.pipeline.sentences.quotable import Quotable
 from chat.pipeline.sentences.ranking import RankedSentence
 from chat.pipeline.sentences.sources import choose_sources, weigh_sentences
 from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.embeddings.e5 import MULTILINGUAL
 from knowledge.retrieval.search import Retrieval
 from tests.chat.candidates import candidate
 
@@ -33,6 +35,13 @@ def test_a_passage_far_down_with_the_sentence_that_answers_becomes_a_source() ->
     chosen = context()
     choose_sources(chosen)
     assert [each.heading for each in chosen.candidates] == ["Fines", ""]
+
+
+def test_the_multilingual_model_alone_compares_sentences_too(settings: Settings) -> None:
+    settings.EMBEDDING_MODEL = MULTILINGUAL
+    chosen = context()
+    choose_sources(chosen)
+    assert chosen.candidates[0].heading == "Fines"
 
 
 def test_sources_are_numbered_from_one_and_the_first_of_the_ranking_stays() -> None:
