@@ -31,7 +31,7 @@ OTHER_LANGUAGE_SHARE = 2
 READ_PASSAGES = 14
 #: Sentences that are quoted at most, and how close to the best one's score a further one must be: more of either
 #: brought few right answers more (`benchmarks.sentence_ranking`).
-QUOTED_SENTENCES, QUOTE_MARGIN = 4, 4.0
+QUOTED_SENTENCES, QUOTE_MARGIN = 4, 3.5
 #: Words of quoted sentences and rows of a quoted table at most; a longer table shows the row that answers.
 MOST_PROSE_WORDS, MOST_TABLE_ROWS = 60, 12
 #: Words of a sentence or list, at most, that is quoted beside the best one. Of 25 to 40 the best on cmu-handbooks; no
