@@ -27,5 +27,5 @@ def _tell_of_message(case: Case, **_signal: Any) -> None:
 
 
 def _end_notices(case: Case, **_signal: Any) -> None:
-    """Count what staff were told of a case that waits no more as read."""
+    """Mark the notices of a case as read, once the case no longer waits."""
     end_notices_of_case(case)

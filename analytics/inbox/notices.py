@@ -191,7 +191,7 @@ def mark_read(item: Item, user: AbstractBaseUser) -> None:
 
 
 def end_notices_of_case(case: Case) -> None:
-    """Count as read what everybody was told of a case that waits no more.
+    """Mark everybody's notices of a case as read, once the case no longer waits.
 
     Most who may answer never open it, and every page of the admin counts what its reader has not read.
     """

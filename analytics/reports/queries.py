@@ -43,7 +43,7 @@ Group = tuple[int | None, int | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What may be published (`analytics.reports.groups`): `rows` of groups with `smallest` visitors at least.
+    """Holds what may be published (`analytics.reports.groups`): `rows` of groups with at least `smallest` visitors.
 
     Of others nothing is known, not even whether there are any: narrowed again and again, their number would tell of
     single people.

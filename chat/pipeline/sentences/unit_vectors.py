@@ -27,7 +27,7 @@ MAX_LENGTH = 1_000
 class UnitVectors:
     """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages."""
 
-    def __init__(self, embed: "Callable[[Sequence[str]], NDArray[np.float32]]") -> None:
+    def __init__(self, embed: "Callable[[Sequence[str]], NDArray[np.float32]] | None" = None) -> None:
         self._embed = embed
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
@@ -60,7 +60,7 @@ def compute_vectors(
     return found
 
 
-unit_vectors = UnitVectors(lambda texts: multilingual_vectors(texts))
+unit_vectors = UnitVectors()
 _english = UnitVectors(english_vectors)
 
 
