@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
+from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
 from django.urls import reverse
 from django.utils import translation
@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from core.access import name_of
 from core.db.locks import Lock, advisory_lock
+from core.smtp import NoReply, PatientBackend
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -56,7 +57,7 @@ def mail_each(readers: "QuerySet[User]", mail: "Callable[[BaseEmailBackend, User
         if not chosen:
             return 0
         try:
-            with get_connection() as connection:
+            with PatientBackend() as connection:
                 for reader in chosen:
                     sent += mail(connection, reader)
         except OSError as error:
@@ -76,6 +77,7 @@ def send(
 ) -> bool:
     """Send a mail; return whether that is settled: sent, or refused for good. Raise OSError if nobody can be mailed.
 
+    A mail that the server got and did not confirm is not sent again: it may have arrived, and the admin has its news.
     `ending` says how to get no more of these mails; without it, it leads to the preferences.
     """
     ending = ending or [_("To choose which e-mails you get, or to turn them off:"), address("inbox-preferences")]
@@ -92,6 +94,9 @@ def send(
         return _is_settled(reader, max(code for code, _said in error.recipients.values()))
     except SMTPDataError as error:
         return _is_settled(reader, error.smtp_code)
+    except NoReply:
+        logger.warning("mail server said nothing about a mail reader=%d", reader.pk)
+        connection.close()  # the next mail opens another one
     except ValueError:  # an address that no mail can be sent to
         return _is_settled(reader, FOR_GOOD)
     return True

@@ -34,7 +34,11 @@ class Change:
 
 
 def whole(number: float) -> str:
-    return number_format(round(number), decimal_pos=0, use_l10n=True, force_grouping=True)
+    rounded = round(number)
+    # The same in every language; Django's way takes ten times as long, and a year's tables have thousands of figures.
+    if -1_000 < rounded < 1_000:
+        return str(rounded)
+    return number_format(rounded, decimal_pos=0, use_l10n=True, force_grouping=True)
 
 
 def decimal(number: float, places: int = 1) -> str:

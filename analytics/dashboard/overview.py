@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from django.db.models import Subquery
 
 from analytics.dashboard.cases import CaseFigures, case_figures
-from analytics.dashboard.queries import SHOWN, never_cited, series, spreads, top_documents, top_faqs, top_topics
+from analytics.dashboard.queries import series, spreads
+from analytics.dashboard.rankings import SHOWN, never_cited, top_documents, top_faqs, top_topics
 from analytics.dashboard.types import NeverCited, Point, Ranked, Spread, Totals
 from analytics.dashboard.visibility import View
 from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount

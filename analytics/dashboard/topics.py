@@ -5,7 +5,7 @@ import datetime
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.dashboard.queries import Ranking, rank
+from analytics.dashboard.rankings import Ranking, rank
 from analytics.dashboard.visibility import View
 from analytics.models import Gap, Topic, TopicCount
 from analytics.periods import Period, Step

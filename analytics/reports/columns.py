@@ -85,7 +85,7 @@ COLUMNS: Mapping[str, Column] = {
     "answer": Column(_("answer"), Kind.TEXT, _field("text"), 70),
     "sources": Column(_("sources"), Kind.SOURCES, _sources, 50),
     "faq": Column(_("FAQ"), Kind.TEXT, _field("faq__question"), 40),
-    "status": Column(_("outcome"), Kind.CODE, _field("status"), 14, dict(Message.Status.choices)),
+    "status": Column(_("what became of the answer"), Kind.CODE, _field("status"), 24, dict(Message.Status.choices)),
     "abstained": Column(_("no answer given"), Kind.FLAG, _field("status"), 12),
     "reason": Column(_("why there is no answer"), Kind.CODE, _field("reason"), 40, REASONS),
     "thumbs": Column(_("thumbs (1 up, −1 down)"), Kind.WHOLE_NUMBER, _field("feedback__value"), 12),

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, F, QuerySet
 
 from analytics.counts.daily import find_day_bounds
-from analytics.dashboard.queries import THUMBS, Ranking, rank
+from analytics.dashboard.rankings import THUMBS, Ranking, rank
 from analytics.dashboard.suppression import rank_without_small_groups
 from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import View

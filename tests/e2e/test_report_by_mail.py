@@ -123,7 +123,7 @@ def test_from_the_dashboard_to_a_monthly_mail(page: Page, mailing: Run, smtp: Ma
         "language": "English",
         "answer": "At eight.",
         "sources": None,
-        "outcome": "complete",
+        "what became of the answer": "complete",
         "thumbs (1 up, −1 down)": 1,
         "student’s comment": "Good",
         "verdict of the review": None,

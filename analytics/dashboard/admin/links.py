@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -25,22 +26,29 @@ REPORT_FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Links:
-    """Addresses of lists and rows that this member of staff may open; "" where they may not or nothing is left."""
+    """Addresses of lists and rows that this member of staff may open; "" where they may not or nothing is left.
+
+    A page has hundreds of links, so that what is the same for all is found out once.
+    """
 
     view: View
     reach: Reach
 
-    @property
+    @cached_property
     def are_deleted(self) -> bool:
         """Return whether all conversations of the period are deleted."""
         return self.reach.kept is not None and self.view.period.last < self.reach.kept
 
+    @cached_property
+    def reads_conversations(self) -> bool:
+        return self.view.by.has_perm("chat.view_conversation")
+
     @property
     def may_open(self) -> bool:
         """Return whether there are conversations of the period that the reader may open."""
-        return self.view.by.has_perm("chat.view_conversation") and not self.are_deleted
+        return self.reads_conversations and not self.are_deleted
 
     def asked(self, **more: str | int) -> str:
         """Link to conversations with a message of the period to which all of `more` applies."""
@@ -55,14 +63,18 @@ class Links:
         return self._asked_in(Period(max(start, self.view.period.first), min(last, self.view.period.last)))
 
     def _asked_in(self, period: Period, **more: str | int) -> str:
-        if self.view.by.has_perm("chat.view_conversation"):
+        if self.reads_conversations:
             return self._conversations(asked=period_text(period.first, period.last), **more)
         return self._report(period, more)
 
     def _conversations(self, **chosen: str | int) -> str:
         if not self.may_open:
             return ""
-        return f"{reverse('admin:chat_conversation_changelist')}?{urlencode(self._narrowed(chosen))}"
+        return f"{self._list}?{urlencode(self._narrowed(chosen))}"
+
+    @cached_property
+    def _list(self) -> str:
+        return reverse("admin:chat_conversation_changelist")
 
     def _report(self, period: Period, chosen: Mapping[str, str | int]) -> str:
         """Link to a new report of these answers, which masks and hides as its reader's rights say."""

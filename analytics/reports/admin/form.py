@@ -72,7 +72,7 @@ class ReportForm(forms.Form):
         label=gettext_lazy("Language of the question"), required=False, choices=[EVERY, *Language.choices]
     )
     statuses = forms.MultipleChoiceField(
-        label=gettext_lazy("Outcome"),
+        label=gettext_lazy("What became of the answer"),
         required=False,
         choices=STATUSES,
         widget=forms.CheckboxSelectMultiple,

@@ -17,8 +17,8 @@ from django.utils import timezone
 from chat.cases.mail.addresses import mark_unreachable
 from chat.cases.mail.compose import compose, compose_answer
 from chat.cases.mail.queue import PAUSES, UNCERTAIN_PAUSES, claim, postpone, settle
-from chat.cases.mail.smtp import NoReply, PatientBackend
 from chat.models import CaseMail
+from core.smtp import NoReply, PatientBackend
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.counts.refresh import count_changed
-from analytics.dashboard.queries import never_cited, series, spreads, top_documents, top_faqs
+from analytics.dashboard.queries import series, spreads
+from analytics.dashboard.rankings import never_cited, top_documents, top_faqs
 from analytics.dashboard.visibility import View
 from analytics.histograms import ACCURACY
 from analytics.periods import Period, Step

@@ -1,5 +1,6 @@
 """E-mails about what was assigned, through a server that speaks SMTP."""
 
+import asyncio
 import logging
 import ssl
 import subprocess
@@ -196,6 +197,35 @@ def test_who_is_refused_keeps_nobody_else_from_their_mail(
     # Asking on and on would make the server take us for a spammer.
     smtp.refused.clear()
     assert mail_notices() == 0
+
+
+def test_a_server_that_breaks_off_when_it_has_a_mail_gets_no_other_copy_of_it(
+    smtp: MailServer, ada: User, bob: User, carla: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    give(ada, bob, new_gap("Zebra"))
+    give(carla, bob, new_gap("Zebras"))
+    smtp.hang_ups = 1
+    assert mail_notices() == 2
+    assert sorted(smtp.recipients) == ["ada@uni.example", "carla@uni.example"]
+    assert "mail server said nothing about a mail" in caplog.text
+    assert mail_notices() == 0
+
+
+def test_a_server_that_looks_through_a_mail_for_long_has_it_once(
+    smtp: MailServer, ada: User, bob: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EMAIL_TIMEOUT = 0.5
+    take = smtp.handle_DATA
+
+    async def slow(*given: Any) -> str:
+        await asyncio.sleep(1)
+        return await take(*given)
+
+    monkeypatch.setattr(smtp, "handle_DATA", slow)
+    give(ada, bob, new_gap("Zebra"))
+    assert mail_notices() == 1
+    assert mail_notices() == 0
+    assert len(smtp.mails) == 1
 
 
 def test_an_address_that_is_none_is_passed_over(
