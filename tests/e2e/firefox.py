@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.e2e.hands import Hands, Refused
 from tests.servers import wait_until
@@ -24,19 +25,25 @@ PREFERENCES = {
     "app.update.disabledForTesting": True,
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
+    "browser.helperApps.neverAsk.saveToDisk": "text/calendar,text/html",
 }
 #: Scripts and policies that failed in a page of a web server.
 PROBLEMS = """
 return Services.console.getMessageArray().filter(m => m instanceof Ci.nsIScriptError && /^http/.test(m.sourceName)
   && !(m.flags & Ci.nsIScriptError.warningFlag)).map(m => m.errorMessage);
 """
+AXE_RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+CHECK = "const [options, done] = arguments; axe.run(options).then(found => done(found.violations))"
 
 
 class Firefox(Hands):
     """A new Firefox with an empty profile, and a visitor's hands in it."""
 
     def __init__(self, program: str, folder: Path) -> None:
-        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
+        self.downloads = folder / "downloads"
+        self.downloads.mkdir()
+        preferences = {**PREFERENCES, "browser.download.folderList": 2, "browser.download.dir": str(self.downloads)}
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in preferences.items()]
         (folder / "user.js").write_text("\n".join(lines))
         command = [program, "--headless", "--no-remote", "--marionette", "--remote-allow-system-access"]
         self._process = subprocess.Popen(
@@ -71,6 +78,20 @@ class Firefox(Hands):
         if error:
             raise Refused(f"{name}: {error['error']}: {error['message']}")
         return result
+
+    def violations(self) -> list[str]:
+        """Return what axe finds wrong by WCAG 2.2 AA."""
+        options = {"runOnly": AXE_RULES}
+        found = self.command("WebDriver:ExecuteAsyncScript", script=f"{AXE_SCRIPT};{CHECK}", args=[options])["value"]
+        return [f"{rule['id']}: {[node['html'][:120] for node in rule['nodes']]}" for rule in found]
+
+    def downloaded(self) -> str:
+        """Return the text of the only file that is saved, as soon as it is, and remove it."""
+        wait_until(lambda: len(list(self.downloads.iterdir())) == 1 and not list(self.downloads.glob("*.part")), 20)
+        (file,) = self.downloads.iterdir()
+        text = file.read_text(encoding="utf-8")
+        file.unlink()
+        return text
 
     def problems(self) -> list[str]:
         self.command("Marionette:SetContext", value="chrome")
