@@ -1,5 +1,5 @@
-"""Asking back: where what was found differs by who asks and the question does not say who does, and where a single word
-stands for several pages."""
+"""Asking back: where what was found differs by who asks and the question does not say who does, where several things
+have the name that it says, and where a single word stands for several pages."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
@@ -12,19 +12,20 @@ from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import COMPARED_PASSAGES
+from chat.pipeline.understanding.namesakes import find_namesakes
 from chat.protocol.events import Choice, Clarify, Event
 from core.terms import distinct_words, figures, stem, stems, topic_words
 from knowledge.retrieval.scope import read_kind
 
 MOST_CHOICES = 6
-#: The kind of a choice that names a page; others are kinds of readers.
-TOPIC = "topic"
+#: The kinds of choices that name a page, and a thing; others are kinds of readers.
+TOPIC, NAME = "topic", "name"
 #: A single word is asked back if so many pages have a heading about it.
-LEAST_TOPICS = 3
+LEAST_TOPICS = 2
 
 
 def clarifying_facet(context: Context) -> str:
-    """Return the kind of tag that decides between the best passages and is not known yet, or TOPIC; else empty."""
+    """Return the kind of tag that decides between the best passages and is not known yet, NAME or TOPIC; else empty."""
     best = context.candidates[:COMPARED_PASSAGES]
     known = {read_kind(tag) for tag in (*context.ask.audience, *context.named)} | set(context.ask.asked_kinds)
     if not best:
@@ -33,6 +34,8 @@ def clarifying_facet(context: Context) -> str:
     for kind in dict.fromkeys(read_kind(tag) for tag in best[0].audience):
         if kind not in known and len(_values(best, kind)) > 1 and _differ(best, kind):
             return kind
+    if NAME not in known and _names(context):
+        return NAME
     return TOPIC if TOPIC not in known and len(_topics(context)) >= LEAST_TOPICS else ""
 
 
@@ -53,7 +56,7 @@ def matches_audience(candidate: Candidate, audience: Sequence[str]) -> bool:
 
 
 async def clarify(context: Context, kind: str) -> AsyncGenerator[Event]:
-    values = _topics(context) if kind == TOPIC else _values(context.candidates, kind)
+    values = _choices(context, kind)
     with translation.override(context.ask.language):
         choices = [Choice(write_label(tag), tag) for tag in values[:MOST_CHOICES]]
         choices.append(Choice(_("None of these, or I do not know"), ""))
@@ -79,19 +82,36 @@ def chosen(text: str, choices: dict[str, Any]) -> Choice | None:
 
 
 def looked_up(choices: dict[str, Any], choice: Choice) -> str:
-    """Return the question that is asked again after a choice of `stored` choices, with the page that was chosen."""
+    """Return the question that is asked again after a choice of `stored` choices, with the page or name chosen."""
     question = str(choices["question"])
-    return f"{question}: {choice.label}" if read_kind(choice.tag) == TOPIC else question
+    return f"{question}: {choice.label}" if read_kind(choice.tag) in (TOPIC, NAME) else question
 
 
 def audience_of(choice: Choice) -> tuple[str, ...]:
     """Return what a choice tells about who asks."""
-    return (choice.tag,) if choice.tag and read_kind(choice.tag) != TOPIC else ()
+    return (choice.tag,) if choice.tag and read_kind(choice.tag) not in (TOPIC, NAME) else ()
 
 
 def write_label(tag: str) -> str:
     """Write a tag's value as people read it."""
     return tag.partition(":")[2].replace("_", " ").strip()
+
+
+def _choices(context: Context, kind: str) -> list[str]:
+    """Return the tags to choose from."""
+    if kind == TOPIC:
+        return _topics(context)
+    if kind == NAME:
+        return _names(context)
+    return _values(context.candidates, kind)
+
+
+def _names(context: Context) -> list[str]:
+    """Return the names, as tags, that the best passages, and others of their pages, have alike for what is asked."""
+    best = context.candidates[:COMPARED_PASSAGES]
+    pages, read = {each.document_id for each in best}, {each.passage_id for each in best}
+    beside = [each for each in context.found if each.document_id in pages and each.passage_id not in read]
+    return [f"{NAME}:{name}" for name in find_namesakes(context.turn.question, [*best, *beside])]
 
 
 def _topics(context: Context) -> list[str]:
@@ -123,6 +143,7 @@ def _differ(candidates: Sequence[Candidate], kind: str) -> bool:
 def _question_about(kind: str) -> str:
     asked = {
         TOPIC: _("Several pages are about that. Which one do you mean?"),
+        NAME: _("There are several of that name. Which one do you mean?"),
         "programme": _("That depends on the programme. Which one is it about?"),
         "degree": _("That depends on the degree. Which one is it about?"),
         "regulation": _("That depends on the version of the regulations. Which one applies to you?"),

@@ -158,6 +158,47 @@ def test_the_choices_are_there_after_a_reload(server: Server) -> None:
     assert len(snapshot["messages"][1]["choices"]) == 3
 
 
+def page_with_programmes(*, dates: tuple[str, str]) -> None:
+    rows = "| Programme | Deadline |\n|---|---|\n| {degree} Computer Science | {day} |\n| {degree} Physics | 1 May |"
+    tables = zip(("Bachelor's", "Master's"), ("B.Sc.", "M.Sc."), dates, strict=True)
+    text = "\n\n".join(f"## {name} programmes\n\n{rows.format(degree=degree, day=day)}" for name, degree, day in tables)
+    load_pages(
+        [{"url": "https://www.uni.example/d", "title": "Application deadlines", "language": "en", "text": text}]
+    )
+
+
+def test_of_several_things_with_the_name_that_is_said_one_is_chosen(server: Server) -> None:
+    page_with_programmes(dates=("15 September", "31 August"))
+    with server.connect() as tab:
+        answer = tab.answer("When is the application deadline for Computer Science?")
+        assert answer.end["status"] == "clarifying"
+        *names, _unknown = answer.events[-2]["choices"]
+        assert sorted(names) == ["B.Sc. Computer Science", "M.Sc. Computer Science"]
+        assert "31 August" in tab.answer("M.Sc. Computer Science").text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When is the application deadline for M.Sc. Computer Science?",
+        "When is the application deadline for the bachelor in Computer Science?",
+        "When is the application deadline?",
+    ],
+)
+def test_who_says_which_of_them_or_no_name_is_answered_at_once(server: Server, question: str) -> None:
+    page_with_programmes(dates=("15 September", "31 August"))
+    with server.connect() as tab:
+        assert tab.answer(question).end["status"] == "complete"
+
+
+def test_things_of_which_the_same_is_said_are_not_told_apart(server: Server) -> None:
+    page_with_programmes(dates=("31 August", "31 August"))
+    with server.connect() as tab:
+        answer = tab.answer("When is the application deadline for Computer Science?")
+    assert answer.end["status"] == "complete"
+    assert "31 August" in answer.text
+
+
 def pages_with_deadlines(*titles: str) -> None:
     dates = ["15 July", "30 September", "2 May", "11 March"]
     load_pages(
