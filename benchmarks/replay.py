@@ -128,7 +128,19 @@ def ask_all(questions: list[str]) -> None:
 
 def digests() -> dict[int, str]:
     """Return a digest of each answer with all that is shown of how it came about."""
-    shown = ("n", "title", "url", "heading", "page", "quote", "links", "language", "checked_on", "edition")
+    shown = (
+        "n",
+        "title",
+        "url",
+        "heading",
+        "page",
+        "quote",
+        "links",
+        "language",
+        "checked_on",
+        "edition",
+        "read_by_ocr",
+    )
     found = {}
     for answer in Message.objects.filter(role="assistant").select_related("record").prefetch_related("citations"):
         told: dict[str, Any] = {"text": answer.text, "retrieved": answer.retrieved, "evidence": answer.evidence}

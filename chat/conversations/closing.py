@@ -45,7 +45,7 @@ CITATION = insert(
     """
 FROM saved CROSS JOIN jsonb_to_recordset(%(cited)s) AS cited(
     document bigint, passage bigint, n int, title text, url text, heading text, page int, quote text, links jsonb,
-    language text, checked_on text, edition text)
+    language text, checked_on text, edition text, read_by_ocr boolean)
 LEFT JOIN knowledge_document AS document ON document.id = cited.document
 LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
 """,
@@ -53,7 +53,7 @@ LEFT JOIN knowledge_passage AS passage ON passage.id = cited.passage
     document_id="document.id",
     passage_id="passage.id",
     **{name: f"cited.{name}" for name in ("n", "title", "url", "heading", "page", "quote", "links")},
-    **{name: f"cited.{name}" for name in ("language", "checked_on", "edition")},
+    **{name: f"cited.{name}" for name in ("language", "checked_on", "edition", "read_by_ocr")},
 )
 HELD_BACK = insert(
     "held",

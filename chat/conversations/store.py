@@ -16,7 +16,19 @@ from chat.protocol.shapes import Appointment, Link, OfficeWords, Source, is_mach
 from chat.take_along.appointments import appointments_of
 
 #: What of a citation a student sees.
-SHOWN_OF_SOURCE = ("n", "title", "url", "heading", "page", "quote", "links", "language", "checked_on", "edition")
+SHOWN_OF_SOURCE = (
+    "n",
+    "title",
+    "url",
+    "heading",
+    "page",
+    "quote",
+    "links",
+    "language",
+    "checked_on",
+    "edition",
+    "read_by_ocr",
+)
 
 
 def own_conversation(visitor: UUID, conversation: UUID) -> Conversation:

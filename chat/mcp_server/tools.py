@@ -119,7 +119,7 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-_CITED = dict.fromkeys(CITATION, TEXT) | {"n": {"type": "integer"}, "page": PAGE}
+_CITED = dict.fromkeys(CITATION, TEXT) | {"n": {"type": "integer"}, "page": PAGE, "read_by_ocr": {"type": "boolean"}}
 TOOLS = (
     ToolDefinition(
         scope=Scope.ASK,

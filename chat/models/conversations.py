@@ -249,6 +249,7 @@ class Citation(models.Model):
     edition = models.CharField(
         max_length=60, blank=True, default="", db_default="", editable=False
     )  # its term, in the answer's language
+    read_by_ocr = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         verbose_name = _("citation")

@@ -100,6 +100,7 @@ def _passage(candidate: Candidate, number: int) -> PassageRead:
         language=candidate.language,
         edition=candidate.edition,
         checked_on=candidate.checked_on,
+        read_by_ocr=candidate.read_by_ocr,
     )
 
 

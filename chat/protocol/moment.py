@@ -31,6 +31,7 @@ class PassageRead:
     edition: str = ""
     checked_on: str = ""
     cited: tuple[int, ...] = ()
+    read_by_ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)

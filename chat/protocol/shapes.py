@@ -73,6 +73,7 @@ class Source:
     `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and
     `checked_on` the day on which the page was read last; both are empty where they are not known. `edition` is the
     term, year or examination regulations that the page is about, if it has other editions ("Winter term 2025/26").
+    `read_by_ocr` says that a program read the passage, or a part of it, off a picture, and may have misread letters.
     """
 
     n: int
@@ -85,6 +86,7 @@ class Source:
     language: str = ""
     checked_on: str = ""
     edition: str = ""
+    read_by_ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)

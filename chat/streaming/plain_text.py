@@ -14,7 +14,9 @@ from knowledge.editions.terms import names
 
 Wire = Mapping[str, Any]
 #: What of a citation is handed on.
-CITATION = ("n", "title", "url", "heading", "page", "quote", "edition")
+CITATION = ("n", "title", "url", "heading", "page", "quote", "edition", "read_by_ocr")
+#: What a process of the version before does not name.
+NOT_NAMED = {"edition": "", "read_by_ocr": False}
 
 
 class PlainAnswer:
@@ -46,8 +48,7 @@ class PlainAnswer:
                 self._office = OfficeWords(**event["answer"])
                 self._add(self._office.as_text)
             case "citation":
-                # A process of the version before names no editions.
-                self.citations.append({name: ({"edition": ""} | event["source"])[name] for name in CITATION})
+                self.citations.append({name: (NOT_NAMED | event["source"])[name] for name in CITATION})
             case "abstain":
                 self.reason = event["reason"]
                 self._add(event["text"], *map(_contact_line, [event["contact"]] if event["contact"] else []))
@@ -71,8 +72,9 @@ class PlainAnswer:
         if not self.citations:
             return ""
         with translation.override(self.language):
-            heading = _("Sources:")
-        return f"{heading}\n\n" + _as_list(f"[{each['n']}] {_link(each)}" for each in self.citations)
+            heading, by_ocr = _("Sources:"), _("read by OCR")
+        marks = ((each, f" ({by_ocr})" if each["read_by_ocr"] else "") for each in self.citations)
+        return f"{heading}\n\n" + _as_list(f"[{each['n']}] {_link(each)}{mark}" for each, mark in marks)
 
 
 def _link(citation: Wire) -> str:

@@ -29,7 +29,7 @@ from knowledge.admin.courses import link_to
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
 from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
-from knowledge.admin.uploads import PictureFilter, describe_pictures, list_read_pages
+from knowledge.admin.uploads import PictureFilter, describe_pictures, list_read_passages
 from knowledge.editions.terms import check_term
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Collection, Document, FlaggedText, Passage, Source
@@ -304,7 +304,7 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
             "passages": shown,
             "count": count,
             "more": max(0, count - PASSAGES_SHOWN),
-            "read_by_ocr": list_read_pages(document),
+            "read_by_ocr": list_read_passages(document, shown),
         }
         return render_to_string("admin/knowledge/document/passages.html", context)
 

@@ -1,5 +1,6 @@
 """Admin of uploaded files, several at once, with the result of each, and of pages in them that are pictures of text."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from django import forms
@@ -18,11 +19,12 @@ from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.chunking.recognised import MORE_PAGES, has_recognised_line
 from knowledge.ingest.formats.archive import check_beginning
 from knowledge.ingest.formats.registry import FORMATS, find_format
 from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.ingest.ocr.reader import is_installed
-from knowledge.models import Collection, Document, PdfUpload, PicturePage
+from knowledge.models import Collection, Document, Passage, PdfUpload, PicturePage
 from knowledge.models.collections import CollectionQuerySet
 from knowledge.services.documents import upload_files
 
@@ -138,11 +140,18 @@ def describe_pictures(document: Document) -> dict[str, Any]:
     }
 
 
-def list_read_pages(document: Document) -> set[int]:
-    """List the pages whose text OCR has read."""
+def list_read_passages(document: Document, passages: Iterable[Passage]) -> set[int]:
+    """List the passages (ids) of which OCR has read at least a part."""
     if not document.file:
         return set()
-    return set(document.picture_pages.filter(state=PicturePage.State.IN_TEXT).values_list("page", flat=True))
+    read = dict(document.picture_pages.filter(state=PicturePage.State.IN_TEXT).values_list("page", "lines"))
+    found = set()
+    for passage in passages if read else ():
+        first = passage.page or 0
+        pages = (read.get(page, ()) for page in range(first, first + MORE_PAGES + 1))
+        if has_recognised_line(passage.text, [line[0] for lines in pages for line in lines]):
+            found.add(passage.pk)
+    return found
 
 
 @admin.register(PdfUpload)

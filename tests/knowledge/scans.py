@@ -1,13 +1,16 @@
 """PDFs whose pages are pictures: readable ones, and ones that mean harm."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from pathlib import Path
 
 import pypdfium2
 import pytest
 from PIL import Image
 from reportlab.lib.utils import ImageReader
 
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.ocr.types import PageRead, ReadLine
 from tests.knowledge import pdfs
 from tests.knowledge.pdfs import HEIGHT, WIDTH, Sheet
 
@@ -81,3 +84,26 @@ def bomb(side: int = 50_000) -> bytes:
 def broken() -> bytes:
     """Return what calls itself a JPEG."""
     return one_picture(b"no picture at all " * 40, 1190, 1684, filters="/DCTDecode")
+
+
+# --- what OCR reads ---
+
+
+def boxes(lines: Sequence[str], *, x: float = 0.12, width: float = 0.7, top: float = 0.3) -> list[ReadLine]:
+    return [
+        ReadLine(line, x, top + 0.02 * index, x + width, top + 0.02 * index + 0.016) for index, line in enumerate(lines)
+    ]
+
+
+class Reader:
+    """Stands in for the process that reads; counts what it was asked for."""
+
+    def __init__(self, **by_page: Sequence[ReadLine] | Said) -> None:
+        self.by_page = {int(name[1:]): value for name, value in by_page.items()}
+        self.asked: list[int] = []
+
+    def __call__(self, _path: Path, pages: Iterable[int]) -> Generator[PageRead]:
+        for page in pages:
+            self.asked.append(page)
+            value = self.by_page.get(page, ())
+            yield PageRead(page, problem=value) if isinstance(value, Said) else PageRead(page, value)

@@ -1,6 +1,5 @@
-"""A university's site on this machine: every kind of answer that a crawler meets, and a log of what was asked."""
+"""A website on this machine that answers as it is told to, and a log of what was asked."""
 
-import gzip
 import hashlib
 import io
 import random
@@ -14,8 +13,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.knowledge import offices
-
 # fmt: off
 WORDS = ["lecture", "library", "campus", "deadline", "semester", "tutor", "seminar", "essay", "thesis", "laboratory",
          "grant", "ticket", "canteen", "archive", "faculty", "college", "reading", "portal", "certificate", "dormitory",
@@ -23,25 +20,7 @@ WORDS = ["lecture", "library", "campus", "deadline", "semester", "tutor", "semin
          "chapter", "language", "statistics", "physics", "chemistry", "history", "music", "biology", "law"]
 STUDY = ["art", "biology", "chemistry", "drama", "economics", "film", "geology", "history", "italian", "japanese",
          "korean", "law", "medicine", "music", "nursing", "optics", "physics", "russian", "spanish", "theology"]
-SERVICES = ["advice", "bicycles", "canteen", "disability", "equality", "fees", "grants", "housing", "internships",
-            "jobs", "kindergarten", "languages", "mentoring", "networks", "orientation", "printing"]
-NEWS = ["award", "building", "concert", "donation", "election", "festival", "guest", "hiring", "invitation", "jubilee"]
-GERMAN = ["bewerbung", "einschreibung", "pruefung", "rueckmeldung", "semesterbeitrag", "stundenplan"]
 # fmt: on
-MODIFIED = "Mon, 05 Jan 2026 08:00:00 GMT"
-#: What a crawl of `university` is to go to: links away, and bytes of a page.
-DEPTH, MAX_BYTES = 14, 1_000_000
-
-
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-#: Answers with status 200 that are no pages.
-TRAPS = {
-    "/lost": "<title>Page not found</title><main><h1>Page not found</h1><p>Sorry, back to the home page.</p></main>",
-    "/portal": "<title>Portal</title><main><h1>Log in</h1><form>Password <input type=password></form></main>",
-    "/shell": "<title>Timetable</title><body><div id=app>Loading ...</div><script src=/app.js></script>",
-    "/being-moved": '<title>Moved</title><meta http-equiv="refresh" content="0; url=/new-home"><p>You are led on.',
-    "/repairs": "<title>Grades</title><body><h1>Scheduled maintenance</h1><p>We are back at noon.</p>",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,126 +167,6 @@ def small(site: Site) -> None:
     site.answers["/"] = page(html("Home", links=tuple(f"/study/{name}" for name in STUDY[:10])))
     for name in STUDY[:10]:
         site.answers[f"/study/{name}"] = page(html(f"Studying {name}"))
-
-
-def university(site: Site) -> None:
-    """Add everything at once; `documents` says which pages must become documents."""
-    add = site.answers
-    specials = (
-        "/old", "/chain-one", "/loop-one", "/away", "/metadata", "/local", "/study/art?utm_source=mail#top",
-        "/study/biology?fbclid=1", "/list?b=2&a=1", "/list?a=1&b=2", "/print/drama", "/twin-one", "/twin-two",
-        "/handbook.pdf", "/untidy", "/missing", "/removed", "/broken", "/slow", "/private/secret", "/calendar?month=1",
-        "/archive?start=1", "/big", "/bomb", "/umlauts", "/noindex", "/data.zip", "/busy", "/deep/one",
-        f"http://localhost:{site.port}/study/geology", "mailto:office@uni.example", "javascript:alert(1)",
-        "http://elsewhere.example/", "/session;jsessionid=A1?PHPSESSID=7", "/nofollow", "/nothing",
-        "/astray", "/circular", "/hop/0", *TRAPS, "/slides.pptx", "/download?id=7", "/letter.doc",
-    )  # fmt: skip
-    groups = {"study": STUDY, "services": SERVICES, "news": NEWS, "de": GERMAN}
-    add["/"] = page(html("University", links=(*(f"/{group}/" for group in groups), *specials)))
-    for group, names in groups.items():
-        links = tuple(f"/{group}/{name}" for name in names)
-        add[f"/{group}/"] = page(html(f"All of {group}", links=links))
-        for name in names:
-            language = "de" if group == "de" else "en"
-            add[f"/{group}/{name}"] = page(html(f"About {name}", links=links[:3], language=language))
-    for name in NEWS:
-        add[f"/news/{name}"] = page(html(f"News of the {name}"), **{"Last-Modified": MODIFIED})
-
-    add["/robots.txt"] = Answer(
-        200, f"User-agent: *\nDisallow: /private/\nSitemap: {site.base}/maps/index.xml\n".encode()
-    )
-    add["/maps/index.xml"] = Answer(200, sitemap([f"{site.base}/maps/rest.xml.gz"], index=True))
-    add["/maps/rest.xml.gz"] = Answer(
-        200, gzip.compress(sitemap([site.url("/hidden/first"), site.url("/hidden/second")])),
-        {"Content-Type": "application/gzip"},
-    )  # fmt: skip
-    for name in ("first", "second"):
-        add[f"/hidden/{name}"] = page(html(f"The {name} page that nothing links"))
-
-    add["/old"] = redirect("/study/art")
-    add["/chain-one"], add["/chain-two"], add["/chain-three"] = map(
-        redirect, ("/chain-two", "/chain-three", "/chain-end")
-    )
-    add["/chain-end"] = page(html("The end of the chain"))
-    add["/loop-one"], add["/loop-two"] = redirect("/loop-two"), redirect("/loop-one", 302)
-    add["/away"], add["/metadata"] = redirect("http://elsewhere.example/"), redirect("http://169.254.169.254/latest/")
-    add["/local"] = redirect(f"http://localhost:{site.port}/study/law")
-    add["/list"] = page(html("A sorted list"))
-    add["/print/drama"] = page(html("About drama", text="Printed.", head='<link rel="canonical" href="/study/drama">'))
-    add["/twin-one"] = page(html("The first twin", head='<link rel="canonical" href="/twin-two">'))
-    add["/twin-two"] = page(html("The second twin", head='<link rel="canonical" href="/twin-one">'))
-    add["/astray"] = page(html("A page astray", head='<link rel="canonical" href="/missing">'))
-    add["/circular"] = page(html("A page in a circle", head='<link rel="canonical" href="/moved">'))
-    add["/moved"] = redirect("/circular")
-    add |= {f"/hop/{number}": redirect(f"/hop/{number + 1}") for number in range(12)}
-    add["/copy-of-film"] = page(html("About film", links=("/behind-the-copy",)))
-    add["/handbook.pdf"] = Answer(200, pdf("Regulations of study"), {"Content-Type": "application/pdf"})
-    add["/untidy"] = page(
-        f"<title>Untidy</title><p>{prose('untidy')}<table><tr><td>Cell<div><b>Bold {prose('bold')}".encode()
-        + b'<a href="/behind-untidy">On'
-    )
-    add["/behind-untidy"] = page(html("Behind the untidy page"))
-    add["/removed"], add["/broken"] = Answer(410), Answer(500, b"Oops")
-    add["/slow"] = Answer(200, html("Slow"), {"Content-Type": "text/html"}, after_s=4)
-    add["/private/secret"] = page(html("Secret"))
-    add["/calendar"] = lambda query: page(month(int(query.get("month", ["1"])[0])))
-    add["/archive"] = lambda query: page(archive(int(query.get("start", ["1"])[0])))
-    add["/big"] = page(html("Big", text="a" * 1_100_000))
-    add["/bomb"] = Answer(
-        200, gzip.compress(html("Bomb", text="a" * 9_000_000)),
-        {"Content-Type": "text/html", "Content-Encoding": "gzip"},
-    )  # fmt: skip
-    add["/umlauts"] = Answer(
-        200, html("Prüfungsämter", text="Über Prüfungen. " * 5).replace(b'<meta charset="utf-8">', b""),
-        {"Content-Type": "text/html; charset=iso-8859-1"},
-    )  # fmt: skip
-    add["/noindex"] = page(
-        html("Not for search", links=("/behind-noindex",), head='<meta name="robots" content="noindex">')
-    )
-    add["/behind-noindex"] = page(html("Behind the unindexed page"))
-    add["/nofollow"] = page(html("A dead end", links=("/never-asked",), head='<meta name="robots" content="nofollow">'))
-    add["/never-asked"] = page(html("Never asked"))
-    add["/data.zip"] = Answer(200, b"PK\x03\x04" + b"0" * 1000, {"Content-Type": "application/zip"})
-    add["/nothing"] = page(b"<title>Nothing</title><a href='/behind-nothing'></a>")
-    add["/behind-nothing"] = page(html("Behind the page without text"))
-    add["/session"] = page(html("A page with sessions"))
-    add["/deep/one"] = page(html("The first level", links=("/deep/two", "/copy-of-film")))
-    add["/deep/two"] = page(html("The second level", links=("/deep/three",)))
-    add["/deep/three"] = page(html("The third level", links=("/deep/four",)))
-    add["/deep/four"] = page(html("The fourth level"))
-    add |= {path: page(body.encode()) for path, body in TRAPS.items()}
-    add["/new-home"] = page(html("The new home"))
-    add["/slides.pptx"] = Answer(200, offices.slides(), {"Content-Type": "application/octet-stream"})
-    add["/download"] = Answer(200, offices.workbook(), {"Content-Type": XLSX})
-    add["/letter.doc"] = Answer(200, b"\xd0\xcf\x11\xe0", {"Content-Type": "application/msword"})
-    busy = iter([Answer(429, b"", {"Retry-After": "0"}), Answer(503, b"", {"Retry-After": "0"})])
-    add["/busy"] = lambda _query: next(busy, page(html("A busy page")))
-
-
-def documents(site: Site) -> set[str]:
-    """Return what a crawl of `university` finds, the PDF included."""
-    groups = {"study": STUDY, "services": SERVICES, "news": NEWS, "de": GERMAN}
-    paths = {f"/{group}/{name}" for group, names in groups.items() for name in ("", *names)}
-    paths |= {
-        "/", "/hidden/first", "/hidden/second", "/chain-end", "/list?a=1&b=2", "/twin-one", "/handbook.pdf",
-        "/untidy", "/behind-untidy", "/umlauts", "/behind-noindex", "/nofollow", "/behind-nothing", "/session", "/busy",
-        "/deep/one", "/deep/two", "/deep/three", "/deep/four", "/astray", "/circular",
-        "/new-home", "/slides.pptx", "/download?id=7",
-        *(f"/calendar?month={number}" for number in range(1, 12)),
-        *(f"/archive?start={number}" for number in range(1, 12)),
-    }  # fmt: skip
-    return {site.url(path) for path in paths}
-
-
-def month(number: int) -> bytes:
-    """Make a page with the same words every month, except its number."""
-    return html("Calendar", text=f"Month {number}.", links=(f"/calendar?month={number + 1}",))
-
-
-def archive(start: int) -> bytes:
-    """Make a page with other words every time, without an end."""
-    title = " ".join(random.Random(start).choices(WORDS, k=6))
-    return html(f"Archive of {title}", links=(f"/archive?start={start + 1}",))
 
 
 def sitemap(urls: list[str], *, index: bool = False) -> bytes:

@@ -15,8 +15,20 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 #: px of answer and sources on a phone, half of what three cards took.
 MOST_HEIGHT = 520
 WORDS = {
-    "en": {"checked": "checked on 1 October 2024", "old": "older than a year", "page": "page 4"},
-    "de": {"checked": "geprüft am 1. Oktober 2024", "old": "älter als ein Jahr", "page": "Seite 4"},
+    "en": {
+        "checked": "checked on 1 October 2024",
+        "old": "older than a year",
+        "page": "page 4",
+        "ocr": "read by OCR",
+        "hint": "Read off a picture by a program",
+    },
+    "de": {
+        "checked": "geprüft am 1. Oktober 2024",
+        "old": "älter als ein Jahr",
+        "page": "Seite 4",
+        "ocr": "mit OCR gelesen",
+        "hint": "Von einem Programm aus einem Bild gelesen",
+    },
 }
 
 
@@ -38,6 +50,9 @@ def test_chips_open_in_place_to_what_is_cited(student: Student, options: dict[st
     expect(answer.locator('[data-test="passage"]:visible')).to_have_count(1)
     expect(chips.nth(1)).to_contain_text(WORDS[language]["page"])
     expect(chips.nth(1)).to_contain_text("Winter term 2025/26")
+    expect(chips.nth(1)).to_contain_text(WORDS[language]["ocr"])
+    expect(chips.first).not_to_contain_text(WORDS[language]["ocr"])
+    expect(pages.nth(1)).to_contain_text(WORDS[language]["hint"])
     expect(pages.nth(1).locator('[data-test="source-link"]')).to_have_attribute("href", re.compile(r"\.pdf#page=4$"))
     expect(pages.nth(1).locator('[data-test="source-checked"]')).to_have_text(WORDS[language]["checked"])
     expect(pages.nth(1).locator('[data-test="source-old"]')).to_have_text(WORDS[language]["old"])

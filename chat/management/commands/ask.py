@@ -75,9 +75,10 @@ def read_history(path: Path | None) -> tuple[tuple[str, str], ...]:
 
 
 def as_citation(source: Source) -> dict[str, Any]:
-    """Return what the contract tells of a citation, and its edition if it has one."""
+    """Return what the contract tells of a citation, its edition if it has one, and whether it was read by OCR."""
     told = {name: getattr(source, name) for name in CITATION}
-    return told | ({"edition": source.edition} if source.edition else {})
+    further = {"edition": source.edition, "read_by_ocr": source.read_by_ocr}
+    return told | {name: value for name, value in further.items() if value}
 
 
 def as_json(reply: Reply) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from core.db.prepared import fetch_all
 from faqs.answers.signature import sign
 from knowledge.chunking.numbered_links import find_numbered, list_addresses, without_numbers
 from knowledge.chunking.plain_text import make_plain
+from knowledge.chunking.recognised import MORE_PAGES, has_recognised_line
 from knowledge.editions.terms import Term, name_term, names
 from knowledge.retrieval.search import RankedPassage
 
@@ -86,6 +87,8 @@ class Candidate:
     #: The term that its document is the edition of, where there are several: "Winter term 2025/26".
     edition: str = ""
     is_edition_in_title: bool = False
+    #: OCR has read it, or a part of it, off a picture.
+    read_by_ocr: bool = False
 
     @property
     def full_title(self) -> str:
@@ -98,20 +101,23 @@ class Candidate:
         return BETWEEN.join(part for part in (self.full_title, self.heading) if part).replace("\n", " ")
 
 
-SOURCES = """
+SOURCES = f"""
 SELECT passage.id, passage.document_id, document.title, document.url, passage.heading_path, passage.text, passage.page,
     document.audience, split_part(document.language, '-', 1), document.is_written_answer,
     CASE written.language WHEN 'de' THEN faq.office_de ELSE faq.office_en END, faq.answer_checked_on,
     (SELECT max(seen_at) FROM knowledge_sourcepage AS seen WHERE seen.document_id = document.id),
     CASE WHEN position('][' IN passage.text) > 0 THEN (document.metadata->'references')::text END,
-    edition.kind, edition.begins, edition.ends
+    edition.kind, edition.begins, edition.ends,
+    (SELECT jsonb_path_query_array(jsonb_agg(picture.lines), '$[*][*][0]')::text FROM knowledge_picturepage AS picture
+        WHERE picture.document_id = document.id AND picture.state = 'in_text'
+        AND picture.page BETWEEN passage.page AND passage.page + {MORE_PAGES})
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 LEFT JOIN faqs_answerpage AS written ON document.is_written_answer AND written.document_id = document.id
 LEFT JOIN faqs_faq AS faq ON faq.id = written.faq_id
 LEFT JOIN knowledge_edition AS edition ON edition.document_id = document.id AND edition.group_id IS NOT NULL
     AND edition.kind <> ''
 WHERE document.status = 'published' AND NOT passage.is_withheld AND passage.id = ANY(%s::bigint[])
-"""
+"""  # noqa: S608
 
 
 def load_candidates(hits: Sequence[RankedPassage], *, language: str = "") -> list[Candidate]:
@@ -127,7 +133,7 @@ def load_candidates(hits: Sequence[RankedPassage], *, language: str = "") -> lis
 
 def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
     passage_id, document_id, title, url, path, text, page, audience, language, *others = row
-    is_written, office, checked_on, seen, listed, kind, begins, ends = others
+    is_written, office, checked_on, seen, listed, kind, begins, ends, recognised = others
     edition = name_term(Term.between(kind, begins, ends), spoken) if kind and spoken else ""
     day = checked_on if is_written else seen and timezone.localdate(seen)
     return Candidate(
@@ -147,6 +153,7 @@ def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
         rank=number,
         edition=edition,
         is_edition_in_title=bool(edition) and names(title, edition),
+        read_by_ocr=bool(recognised) and has_recognised_line(text, json.loads(recognised)),
     )
 
 
@@ -182,4 +189,5 @@ def as_source(candidate: Candidate, *, n: int, quoted: str = "", question: str =
         language=candidate.language,
         checked_on=candidate.checked_on,
         edition=candidate.edition,
+        read_by_ocr=candidate.read_by_ocr,
     )

@@ -15,7 +15,7 @@ const SOURCES = [
     title: "Fee regulations 2026 (PDF)",
     url: "https://www.uni-lindental.example/files/fees.pdf#page=4",
     heading: "§ 3 Contributions",
-    edition: "Winter term 2025/26", page: 4,
+    edition: "Winter term 2025/26", page: 4, read_by_ocr: true,
     quote: "Of the contribution, 196.20 euros are for the semester ticket.",
     links: [],
   },

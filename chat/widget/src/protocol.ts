@@ -410,7 +410,7 @@ export type Snapshot = {
   cases?: Array<CaseView>;
 };
 
-/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and `checked_on` the day on which the page was read last; both are empty where they are not known. `edition` is the term, year or examination regulations that the page is about, if it has other editions ("Winter term 2025/26"). */
+/** A cited passage as the student sees it; `n` counts from 1 in order of first use, `url` is a deep link. `links` are the document's own references, if the student asked for a link. `language` is the quote's ("de"), and `checked_on` the day on which the page was read last; both are empty where they are not known. `edition` is the term, year or examination regulations that the page is about, if it has other editions ("Winter term 2025/26"). `read_by_ocr` says that a program read the passage, or a part of it, off a picture, and may have misread letters. */
 export type Source = {
   n: number;
   title: string;
@@ -422,6 +422,7 @@ export type Source = {
   language?: string;
   checked_on?: string;
   edition?: string;
+  read_by_ocr?: boolean;
 };
 
 /** All that was cited, once the text is complete. */
@@ -828,7 +829,8 @@ export const SHAPES = {
     ],
     "language?": "s",
     "checked_on?": "s",
-    "edition?": "s"
+    "edition?": "s",
+    "read_by_ocr?": "b"
   },
   "Sources": {
     "type": "=sources",

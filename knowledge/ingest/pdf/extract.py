@@ -105,7 +105,7 @@ def read_pages(pdf: PDF, limits: Limits, recognised: Mapping[int, Sequence[ReadL
             raise BadPdf(_("it is damaged and cannot be read ({kind})"), page=number, kind=_kind(error)) from error
         finally:
             page.close()
-            _forget(pdf)
+            _forget(pdf, page)
 
 
 def _kind(error: BaseException) -> str:
@@ -113,8 +113,9 @@ def _kind(error: BaseException) -> str:
     return type(inner).__name__
 
 
-def _forget(pdf: PDF) -> None:
-    """Drop the decoded streams that pdfminer keeps for every page it has seen."""
+def _forget(pdf: PDF, page: PlumberPage) -> None:
+    """Drop the decoded streams that pdfminer keeps for every page it has seen, and the page as its content."""
+    page.page_obj.contents = []
     for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
         if isinstance(value, PDFStream):
             del pdf.doc._cached_objs[key]

@@ -6,7 +6,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from chat.models import Message
+from chat.models import Citation, Message
 from tests.chat.api_client import Client
 from tests.conftest import QUESTION
 from tests.servers import Server
@@ -28,6 +28,15 @@ def test_a_conversation_is_one_file_that_loads_nothing(server: Server) -> None:
     assert 'src="' not in page
     assert "https://" in page
     assert other.get(path).status == 404
+
+
+def test_the_file_says_what_a_program_read_off_a_picture(server: Server) -> None:
+    client = Client.begin(server)
+    answer = client.ask(QUESTION)
+    path = f"/api/v1/conversations/{answer.conversation}/file"
+    assert "read by OCR" not in client.get(path).body.decode()
+    Citation.objects.filter(message=answer.message).update(read_by_ocr=True)
+    assert "read by OCR" in client.get(path).body.decode()
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,12 @@ SOURCE = Source(1, "Fees", "https://u.example/fees#s", "Due", 3, "318.40 euros",
 SOURCE_JSON = (
     '{"n": 1, "title": "Fees", "url": "https://u.example/fees#s", "heading": "Due", "page": 3, '
     '"quote": "318.40 euros", "links": [{"label": "Form", "url": "https://u.example/f"}], '
-    '"language": "", "checked_on": "", "edition": ""}'
+    '"language": "", "checked_on": "", "edition": "", "read_by_ocr": false}'
 )
 BARE = Source(2, "Jobs", "https://u.example/jobs", "", None, "Für alle")
 BARE_JSON = (
     '{"n": 2, "title": "Jobs", "url": "https://u.example/jobs", "heading": "", "page": null, '
-    '"quote": "F\\u00fcr alle", "links": [], "language": "", "checked_on": "", "edition": ""}'
+    '"quote": "F\\u00fcr alle", "links": [], "language": "", "checked_on": "", "edition": "", "read_by_ocr": false}'
 )
 CARD = HelpCard(
     "crisis", (HelpContact("Hotline", "112", "", ""), HelpContact("Office", "", "https://u.example", "o@u.example"))

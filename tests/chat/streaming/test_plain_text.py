@@ -36,7 +36,12 @@ def cited(**changes: Any) -> dict[str, Any]:
 def test_the_sources_stand_below_in_the_answers_language() -> None:
     answer = told(cited(), {"type": "message_delta", "text": "Es sind 5 Euro [1]."}, end(), language="de")
     assert answer.text == "Es sind 5 Euro [1].\n\nQuellen:\n\n- [1] [Fees](https://u.example/a)"
-    assert answer.citations == [SOURCE | {"edition": ""}]
+    assert answer.citations == [SOURCE | {"edition": "", "read_by_ocr": False}]
+
+
+def test_what_a_program_read_off_a_picture_is_marked_in_the_answers_language() -> None:
+    answer = told(cited(read_by_ocr=True), end(), language="de")
+    assert answer.text == "Quellen:\n\n- [1] [Fees](https://u.example/a) (mit OCR gelesen)"
 
 
 def test_a_title_or_an_address_writes_no_markup() -> None:

@@ -1,6 +1,5 @@
 """Pages that are pictures: read once, put into the document's text in their place, and told of where they are not."""
 
-from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from pytest_django import Settings
 from knowledge.ingest import recognition
 from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.formats.types import BadFile, Said
-from knowledge.ingest.ocr.types import PageRead, ReadLine
 from knowledge.ingest.recognition import complete_text, read_waiting
 from knowledge.models import Collection, Correction, Document, PicturePage
 from knowledge.services.documents import save_document
@@ -21,6 +19,7 @@ from knowledge.tasks import read_pictures
 from tests.factories import CollectionFactory, is_indexed
 from tests.knowledge import pdfs, scans
 from tests.knowledge.pdfs import PROSE, pdf, text_pages
+from tests.knowledge.scans import Reader, boxes
 
 pytestmark = pytest.mark.django_db
 State = PicturePage.State
@@ -28,26 +27,6 @@ PLAN = (
     "Im ersten Semester belegen alle Studie-",
     "renden die Mathematik für Anfänger.",
 )
-
-
-def boxes(lines: Sequence[str], *, x: float = 0.12, width: float = 0.7, top: float = 0.3) -> list[ReadLine]:
-    return [
-        ReadLine(line, x, top + 0.02 * index, x + width, top + 0.02 * index + 0.016) for index, line in enumerate(lines)
-    ]
-
-
-class Reader:
-    """Stands in for the process that reads; counts what it was asked for."""
-
-    def __init__(self, **by_page: Sequence[ReadLine] | Said) -> None:
-        self.by_page = {int(name[1:]): value for name, value in by_page.items()}
-        self.asked: list[int] = []
-
-    def __call__(self, _path: Path, pages: Iterable[int]) -> Generator[PageRead]:
-        for page in pages:
-            self.asked.append(page)
-            value = self.by_page.get(page, ())
-            yield PageRead(page, problem=value) if isinstance(value, Said) else PageRead(page, value)
 
 
 @pytest.fixture(autouse=True)

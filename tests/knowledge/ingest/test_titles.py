@@ -19,6 +19,57 @@ def test_the_cover_names_programme_regulation_and_date() -> None:
     assert read_cover("# Parking\n\nPark behind the library.\n", "Parking") == []
 
 
+@pytest.mark.parametrize(
+    ("cover", "expected"),
+    [
+        (
+            "für den Studiengang Betriebswirtschaftslehre der Universität Lindental mit dem Abschluss Bachelor of "
+            "Science (Prüfungsordnung 2017) gültig ab dem WS 2018/19",
+            [
+                "Studiengang Betriebswirtschaftslehre, Bachelor of Science",
+                "Prüfungsordnung 2017",
+                "gültig ab dem WS 2018/19",
+            ],
+        ),
+        (
+            "zur Ordnung für die Prüfungen im Studiengang Informatik mit dem Abschluss Bachelor of Science vom 11. "
+            "Januar 2022 (PO 2022) für Studierende ab dem WiSe 2023/24",
+            ["Studiengang Informatik, Bachelor of Science", "PO 2022", "WiSe 2023/24"],
+        ),
+        (
+            "für den konsekutiven Masterstudiengang Physik an der Universität Lindental (PO 2010) vom 7. Juli 2010 in "
+            "der Fassung vom 29.10.2014",
+            ["Masterstudiengang Physik", "PO 2010", "Fassung vom 29.10.2014"],
+        ),
+        (
+            "Modulhandbuch für den B.Sc. Geschichte der Naturwissenschaften an der Universität Lindental, ab "
+            "Sommersemester 2020, für alle Studierenden",
+            ["B.Sc. Geschichte der Naturwissenschaften", "Sommersemester 2020"],
+        ),
+        (
+            "of the Master of Science in Information Systems of the University of Lindental",
+            ["Master of Science in Information Systems"],
+        ),
+        (
+            "for the course program “Business Development” (M.Sc.) at the University of Lindental",
+            ["course program “Business Development” (M.Sc.)"],
+        ),
+        ("Mechatronik (B.Eng.)\n\nStand: 16. Februar 2017", ["Mechatronik (B.Eng.)", "Stand: 16. Februar 2017"]),
+        (
+            "Master of Science in Physics (PO 2010)\n\nJuly 2015",
+            ["Master of Science in Physics", "PO 2010", "July 2015"],
+        ),
+        (
+            "Im Masterstudiengang lernen Sie, wie man Fragen stellt, sie beantwortet und beides so aufschreibt, dass "
+            "andere es verstehen und prüfen können.",
+            [],
+        ),
+    ],
+)
+def test_a_cover_is_read_without_the_institution_and_a_sentence_is_none(cover: str, expected: list[str]) -> None:
+    assert read_cover(f"<!-- page 1 -->\n# Modulhandbuch\n\n{cover}\n", "Modulhandbuch") == expected
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("title", "text", "expected"),

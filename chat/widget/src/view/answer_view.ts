@@ -6,7 +6,7 @@ import { Problem } from "../net/http.ts";
 import { webAddress } from "../text/links.ts";
 import { plain } from "../text/plain.ts";
 import { dateOf } from "../text/times.ts";
-import { count, language, t } from "../words/words.ts";
+import { language, t } from "../words/words.ts";
 import { AnswerText } from "./answer_text.ts";
 import { button, named, sentence, tool } from "./buttons.ts";
 import { el, fill, setAttribute, setText, type Child } from "./dom.ts";
@@ -250,7 +250,7 @@ export class AnswerView {
       this.#plain ??= await this.#options.actions.plain(id);
       this.#isPlain = !this.#isPlain;
       const { changed, kept } = this.#plain;
-      setText(said, !this.#isPlain ? "" : !changed ? t("plain_none") : kept ? count("plain_kept", kept) : "");
+      setText(said, !this.#isPlain ? "" : !changed ? t("plain_none") : kept ? t("plain_kept", { count: kept }) : "");
       setAttribute(way, "aria-pressed", String(this.#isPlain));
       setAttribute(this.#text.element, "data-digital-source-type", this.#isPlain && changed && "trainedAlgorithmicMedia");
       this.#text.draw(this.#isPlain ? { ...message, text: this.#plain.text } : message, false);
@@ -320,7 +320,7 @@ function notice(test: string, drawing: Icon, text: string): HTMLElement {
 }
 
 function waitingFor({ queue, working }: Message): HTMLElement {
-  const doing = working?.stage === "writing" ? t("writing") : working ? count("reading", working.pages ?? 0) : t("looking");
+  const doing = working?.stage === "writing" ? t("writing") : working ? t("reading", { count: working.pages ?? 0 }) : t("looking");
   const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
   const text = queue > 0 ? t("queued", { position: queue }) : doing;
   return el("p", { class: "waiting", "data-test": queue > 0 ? "queued" : "waiting" }, dots, el("span", {}, text));

@@ -3,7 +3,7 @@
 import type { AssistantInfo } from "../protocol.ts";
 import { webAddress } from "../text/links.ts";
 import { Problem } from "../net/http.ts";
-import { count, t } from "../words/words.ts";
+import { t } from "../words/words.ts";
 import { button } from "./buttons.ts";
 import { el, setAttribute, setText } from "./dom.ts";
 import { outward } from "./outward.ts";
@@ -32,7 +32,7 @@ export function consentNotice(info: AssistantInfo, agree: () => Promise<void>): 
     { class: "consent", "data-test": "consent", "aria-labelledby": "consent-title" },
     el("h3", { id: "consent-title", class: "consent__title", tabindex: "-1" }, t("consent_title")),
     el("p", { class: "consent__text" }, t("consent_machine")),
-    el("p", { class: "consent__text" }, count("consent_stored", info.retention_days)),
+    el("p", { class: "consent__text" }, t("consent_stored", { count: info.retention_days })),
     privacy && el("p", {}, outward(privacy, t("privacy"), "privacy-link")),
     el(
       "details",

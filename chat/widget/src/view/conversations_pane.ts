@@ -2,7 +2,7 @@
 
 import type { ConversationSummary } from "../protocol.ts";
 import { momentOf } from "../text/times.ts";
-import { count, language, t } from "../words/words.ts";
+import { language, t } from "../words/words.ts";
 import { button, tool } from "./buttons.ts";
 import { confirm } from "./confirm.ts";
 import { el } from "./dom.ts";
@@ -77,7 +77,7 @@ export class ConversationsPane {
     const moment = momentOf(row.updated_at, language());
     const title = row.title || t("untitled", { time: moment?.short ?? "" });
     const here = row.id === this.#current;
-    const facts = [here && !this.pane.isBeside && t("open_now"), moment?.short, count("messages", row.messages)].filter(Boolean).join(" · ");
+    const facts = [here && !this.pane.isBeside && t("open_now"), moment?.short, t("messages", { count: row.messages })].filter(Boolean).join(" · ");
     const item = el("li", { "data-test": "conversation", "data-id": row.id });
     const opening = el(
       "button",

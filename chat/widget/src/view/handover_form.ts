@@ -5,7 +5,7 @@ import { Problem } from "../net/http.ts";
 import type { Handover, HelpCard, OfficeChoice, Shareable } from "../protocol.ts";
 import { plain } from "../text/plain.ts";
 import { dueOf } from "../text/times.ts";
-import { count, language, t } from "../words/words.ts";
+import { language, t } from "../words/words.ts";
 import { el, setAttribute, setText } from "./dom.ts";
 import { helpContacts } from "./help_view.ts";
 import { icon } from "./icons.ts";
@@ -93,7 +93,7 @@ export function handoverForm({ handover, draft, help, name, days, keep, send }: 
       el("p", {}, t("handover_in_chat")),
       address?.element,
     ),
-    el("p", { class: "soft" }, count("handover_stored", days)),
+    el("p", { class: "soft" }, t("handover_stored", { count: days })),
     problem,
     el("div", { class: "row" }, button, status),
   );
@@ -201,7 +201,7 @@ function sharedFields(messages: readonly Shareable[], ticked: readonly number[],
     el(
       "details",
       { class: "handover__more", "data-test": "share-more", open: open.length === 0 },
-      el("summary", {}, count("handover_more", folded.length)),
+      el("summary", {}, t("handover_more", { count: folded.length })),
       ...folded,
     );
   const element = el(

@@ -1,6 +1,6 @@
 // After some answers: how helpful the conversation is, from 1 to 5.
 
-import { count, t } from "../words/words.ts";
+import { t } from "../words/words.ts";
 import { el, fill } from "./dom.ts";
 import { tool } from "./buttons.ts";
 
@@ -26,7 +26,7 @@ export class RatingForm {
 
   #question(): HTMLElement[] {
     const stars = STARS.map((star) =>
-      tool("star", count("rating_star", star), {
+      tool("star", t("rating_star", { count: star }), {
         test: `star-${star}`,
         press: () => this.#actions.rate(star),
         more: { class: "tool star" },

@@ -74,6 +74,7 @@ class Page {
         el("span", { class: "chip__title", ...named }, title),
         first.edition && el("span", { class: "chip__page" }, first.edition),
         page && el("span", { class: "chip__page" }, page),
+        sources.some((source) => source.read_by_ocr) && el("span", { class: "chip__page" }, t("source_ocr")),
         age?.isOld && el("span", { class: "source__old", title: t("source_old") }, icon("warning"), el("span", { class: "visually-hidden" }, t("source_old"))),
       ),
     );
@@ -130,6 +131,7 @@ function passage(source: Source, title: string, said: Said): HTMLElement {
       { class: "source__body" },
       el("p", { class: "source__title" }, address ? outward(address, named) : named),
       title && place && el("p", { class: "source__place" }, place),
+      source.read_by_ocr && el("p", { class: "source__place" }, t("source_ocr_hint")),
       isNew && el("blockquote", { class: "source__quote", lang: spoken, dir: "auto", "data-test": "source-quote" }, quote),
       links(source),
     ),

@@ -6,7 +6,7 @@ import type { AssistantInfo } from "../protocol.ts";
 import type { Conversation } from "../state/conversation.ts";
 import type { Message } from "../state/message.ts";
 import { quotedBlocks } from "../text/quoted.ts";
-import { count, language, t } from "../words/words.ts";
+import { language, t } from "../words/words.ts";
 import { Announcer } from "./announcer.ts";
 import { tool } from "./buttons.ts";
 import type { CaseActions } from "./case_card.ts";
@@ -313,7 +313,7 @@ export class View implements Screen {
       : [...(office ? spokenOffice(office) : []), ...quotedBlocks(message.text, message.sources)];
     this.#announcer.follow(message.id, blocks, done || help !== null);
     if (!done) return;
-    if (message.sources.length && message.status === "complete") this.announce(count("announce_sources", message.sources.length));
+    if (message.sources.length && message.status === "complete") this.announce(t("announce_sources", { count: message.sources.length }));
     if (message.choices.length) this.announce(`${t("choices_title")} ${message.choices.join("; ")}`);
     if (message.status === "failed") this.announce(message.error || t("answer_failed"));
     if (message.status === "stopped") this.announce(t("answer_stopped"));

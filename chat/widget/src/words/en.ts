@@ -3,8 +3,7 @@ export const en = {
   sending: "Sending …",
   not_sent: "Not sent",
   looking: "Looking through the university's pages …",
-  reading_one: "Reading {count} page …",
-  reading_other: "Reading {count} pages …",
+  reading: "Reading {count} {page|pages} …",
   writing: "Writing the answer and checking each sentence …",
   queued: "Many people are asking just now. Your place in the queue: {position}",
   characters: "{length} of {limit} characters",
@@ -24,10 +23,8 @@ export const en = {
   consent_title: "Before you start",
   consent_machine:
     "You are talking to an artificial intelligence, not to a person: what it says can be wrong and is not binding, so please check the sources.",
-  consent_stored_one:
-    "If you agree, your questions and the answers are stored for {count} day, staff read them to make this service better, and you can erase them at any time.",
-  consent_stored_other:
-    "If you agree, your questions and the answers are stored for {count} days, staff read them to make this service better, and you can erase them at any time.",
+  consent_stored:
+    "If you agree, your questions and the answers are stored for {count} {day|days}, staff read them to make this service better, and you can erase them at any time.",
   consent_more: "More about this",
   consent_personal: "Please do not enter personal data, such as your name, your matriculation number or your health.",
   consent_limits: "The assistant knows the university's public pages only. It decides nothing.",
@@ -105,17 +102,14 @@ export const en = {
   handover_question_hint: "Say all that the office needs to know. It does not learn who you are unless you write it.",
   handover_reads: "What the office may read",
   handover_reads_hint: "Only the ticked messages go along with your question.",
-  handover_more_one: "{count} more message of this conversation",
-  handover_more_other: "{count} more messages of this conversation",
+  handover_more: "{count} more {message|messages} of this conversation",
   handover_told: "Where the reply goes",
   handover_in_chat: "The reply comes in this chat. You find it here in this browser, without an account.",
   handover_email: "By e-mail too (optional)",
   handover_email_hint: "You first get a mail with a link. Once you have opened it, replies go to this address too.",
   handover_email_wrong: "Please check the e-mail address, for example name@uni.example, or leave it empty.",
-  handover_stored_one:
-    "Your question, the ticked messages and the replies are stored until {count} day after the last message. You can take the question back at any time.",
-  handover_stored_other:
-    "Your question, the ticked messages and the replies are stored until {count} days after the last message. You can take the question back at any time.",
+  handover_stored:
+    "Your question, the ticked messages and the replies are stored until {count} {day|days} after the last message. You can take the question back at any time.",
   handover_send: "Send to the office",
   handover_left: "Your question was sent to the office.",
   wish: "Tell me when there is an answer",
@@ -174,8 +168,7 @@ export const en = {
   send_feedback: "Send feedback",
   // The rating of a conversation
   rating_title: "How helpful is this conversation?",
-  rating_star_one: "{count} of 5 stars",
-  rating_star_other: "{count} of 5 stars",
+  rating_star: "{count} of 5 stars",
   rating_later: "No rating",
   rating_thanks: "Thank you for rating: {stars} of 5.",
   // Sources
@@ -183,6 +176,8 @@ export const en = {
   source_page: "page {page}",
   source_passage: "To this passage",
   source_checked: "checked on {day}",
+  source_ocr: "read by OCR",
+  source_ocr_hint: "Read off a picture by a program: please check figures and dates there.",
   source_old: "older than a year",
   source_untitled: "Untitled page",
   source_links: "From this page:",
@@ -200,8 +195,7 @@ export const en = {
   list_failed: "Your conversations could not be loaded.",
   untitled: "Conversation of {time}",
   open_now: "open now",
-  messages_one: "{count} message",
-  messages_other: "{count} messages",
+  messages: "{count} {message|messages}",
   rename: "Rename: {title}",
   title_label: "New title",
   save: "Save",
@@ -225,16 +219,14 @@ export const en = {
   plain: "Plain language",
   plain_waits: "The answer is being put into plain language, and each sentence checked …",
   plain_none: "No sentence could be put more simply and be proven by the pages.",
-  plain_kept_one: "{count} sentence stands as it was: another wording could not be proven.",
-  plain_kept_other: "{count} sentences stand as they were: another wording could not be proven.",
+  plain_kept: "{count} {sentence stands as it was|sentences stand as they were}: another wording could not be proven.",
   dates: "Into your calendar:",
   erase: "Erase everything",
   erase_question: "Erase all your conversations, your feedback and your questions to offices for good?",
   erase_yes: "Erase everything now",
   erased: "Everything was erased.",
   // Read aloud
-  announce_sources_one: "Answer complete. {count} source.",
-  announce_sources_other: "Answer complete. {count} sources.",
+  announce_sources: "Answer complete. {count} {source|sources}.",
   announce_new_conversation: "New conversation.",
   announce_opened: "Conversation opened: {title}",
 };

@@ -9,7 +9,6 @@ export const LANGUAGES: Readonly<Record<Language, string>> = { en: "English", de
 const TABLES: Readonly<Record<Language, Words>> = { en, de };
 let current: Language = "en";
 
-type Counted = { [K in keyof Words]: K extends `${infer Base}_other` ? Base : never }[keyof Words];
 type Values = Readonly<Record<string, string | number>>;
 
 export function language(): Language {
@@ -38,13 +37,9 @@ export function offered(tag: unknown, tags: readonly string[]): Language | null 
   return wanted && spokenBy(tags).includes(wanted) ? wanted : null;
 }
 
-/** The words `key` with their {placeholders} filled. */
+/** The words `key` with their {placeholders} filled; {day|days} is the one for a `count` of 1, or for another. */
 export function t(key: keyof Words, values: Values = {}): string {
-  return TABLES[current][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}
-
-/** The same for a number of things. */
-export function count(key: Counted, number: number): string {
-  const one = new Intl.PluralRules(current).select(number) === "one";
-  return t(`${key}_${one ? "one" : "other"}` as keyof Words, { count: number });
+  return TABLES[current][key].replace(/\{([^|}]+)\|?([^}]*)\}/g, (whole, name: string, several: string) =>
+    several ? (values.count === 1 ? name : several) : String(values[name] ?? whole),
+  );
 }

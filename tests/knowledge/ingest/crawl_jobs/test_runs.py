@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -20,25 +21,31 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from pytest_django import Settings
 
+from knowledge.editions.grouping import term_of
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
+from knowledge.ingest import recognition
 from knowledge.ingest.crawl_jobs import runs
 from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.ingest.formats.types import Said
-from knowledge.models import CrawlRun, Document, Passage, Source
+from knowledge.models import CrawlRun, Document, Edition, Passage, Source
+from knowledge.retrieval.editions import find_editions
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query
 from knowledge.services.crawls import accept_loss, cancel_run, delete_source, keep_pages, save_source, start_crawl
 from knowledge.services.documents import save_document, set_document_status
-from knowledge.tasks import crawl_source, index_pending_documents, run_crawl
+from knowledge.tasks import crawl_source, index_pending_documents, read_pictures, run_crawl
 from marcelcms.tasks import requeue_lost_jobs
 from tests.factories import CollectionFactory
-from tests.knowledge import offices
+from tests.knowledge import offices, scans
 from tests.knowledge import site as sites
+from tests.knowledge import university as universities
 from tests.knowledge.embedders import Instant, use
+from tests.knowledge.scans import Reader, boxes
 from tests.knowledge.scripted import application, chromium, data
-from tests.knowledge.site import Answer, Site, html, page, serving, small, university
+from tests.knowledge.site import Answer, Site, html, page, serving, small
+from tests.knowledge.university import university
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
 from tests.sent import as_sent
 
@@ -105,27 +112,37 @@ def found(words: str) -> list[str]:
 
 
 def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
-    embedder: Instant, tmp_path: Path
+    embedder: Instant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    page_read = boxes(["Die Anmeldung ist im Prüfungsamt möglich."])
+    monkeypatch.setattr(recognition, "read_pictures", Reader(p1=page_read, p2=page_read))
     with serving(university) as site:
-        source = make_source(site, max_depth=sites.DEPTH, domains=["localhost"])
+        source = make_source(site, max_depth=universities.DEPTH, domains=["localhost"])
         first = crawled(source)
-        expected = sites.documents(site)
+        expected = universities.documents(site)
         assert first.state == State.FINISHED
         assert set(Document.objects.values_list("url", flat=True)) == expected
-        assert set(Document.objects.filter(passages__isnull=False).values_list("url", flat=True)) == expected
         assert first.new == len(expected)
-        assert (first.outcomes.filter(kind="new").count(), first.failed) == (len(expected), 4)
+        assert remarks(site, first) == universities.REMARKS
+        assert left_out(site, first) == universities.left_out()
+        assert first.outcomes.filter(kind="new").count() == len(expected)
         assert document(site, "/handbook.pdf").title == "Regulations"
         assert document(site, "/de/bewerbung").language == "de"
         assert list(tmp_path.glob("crawls/*")) == []
+        read_pictures()
+        assert set(Document.objects.filter(passages__isnull=False).values_list("url", flat=True)) == expected
+        assert all("im Prüfungsamt möglich" in document(site, path).text for path in universities.SCANS)
 
         embedder.seen.clear()
         site.log.clear()
         second = crawled(source)
         assert embedder.seen == []
         # Only the circular page names /moved, and it is not sent again.
-        assert counts(second) == {"unchanged": len(expected), "failed": 4, "skipped": first.skipped - 1}
+        assert counts(second) == {
+            "unchanged": len(expected),
+            "failed": first.failed,
+            "skipped": first.skipped - 1,
+        }
         assert sum(asked.status == 304 for asked in site.log) > 0.7 * len(site.log)
 
         for name in ("art", "law", "music"):
@@ -139,6 +156,51 @@ def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
             f"Studying {name} costs nothing." for name in ("art", "law", "music")
         ]
         assert document(site, "/study/law").revisions.count() == 1
+
+
+def remarks(site: Site, run: CrawlRun) -> dict[str, str]:
+    return {url.removeprefix(site.base): said for url, said in reasons(run, "new").items() if said}
+
+
+def left_out(site: Site, run: CrawlRun) -> dict[str, str]:
+    found = reasons(run, "skipped") | reasons(run, "failed")
+    return {url.removeprefix(site.base): said.replace(site.base, "") for url, said in found.items()}
+
+
+def test_pages_of_one_matter_for_several_terms_are_editions_and_the_present_one_answers() -> None:
+    with serving(university) as site:
+        paths = [f"{site.base}/contribution/*"]
+        crawled(make_source(site, allow=paths, use_sitemaps=False))
+        editions = Edition.objects.exclude(group=None).select_related("document", "group")
+        found = {each.document.url.removeprefix(site.base): term_of(each) for each in editions}
+        assert found == universities.TERMS
+        assert {str(each.group) for each in editions} == {"Contribution"}
+        documents = [each.document_id for each in editions]
+        (choice,) = find_editions(documents, "How much is the contribution?", build_scope()).choices.values()
+        (present,) = choice.documents
+        assert universities.TERMS[urlsplit(Document.objects.get(pk=present).url).path] == universities.NOW
+
+
+def test_where_ocr_is_missing_scans_and_pages_that_are_pictures_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    scans.remove_ocr(monkeypatch)
+    with serving(university) as site:
+        run = crawled(make_source(site, allow=["*.pdf"], use_sitemaps=False))
+        there = {"/", "/handbook.pdf", "/study-plan.pdf"}
+        assert set(Document.objects.values_list("url", flat=True)) == set(map(site.url, there))
+        assert remarks(site, run) | left_out(site, run) == universities.PICTURES_LEFT
+
+
+def test_with_a_browser_only_the_shells_of_a_site_are_read_in_another_way(settings: Settings, tmp_path: Path) -> None:
+    settings.CRAWL_BROWSER = chromium(tmp_path)
+    with serving(university) as site:
+        allowed = [site.url(path) for path in universities.TRAPS]
+        run = crawled(make_source(site, allow=allowed, use_sitemaps=False))
+        assert remarks(site, run) == {"/drawn": "it was read after its JavaScript had run"}
+        assert document(site, "/drawn").title == "Rooms"
+        assert "close at ten" in document(site, "/drawn").text
+        expected = {path: universities.LEFT_OUT[path] for path in universities.TRAPS if path != "/drawn"}
+        expected["/shell"] = "its JavaScript was run, and it is still empty"  # its script is missing
+        assert left_out(site, run) == expected
 
 
 def test_a_page_that_is_gone_once_stays_and_twice_is_archived_and_may_come_back(site: Site) -> None:

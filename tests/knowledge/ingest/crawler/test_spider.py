@@ -27,7 +27,9 @@ from knowledge.ingest.crawler.messages import (
 from knowledge.ingest.crawler.response import MAX_BYTES, read_sitemap
 from tests.knowledge import site as sites
 from tests.knowledge.ingest.crawler.test_ssrf import crawled, of_kind
-from tests.knowledge.site import Answer, Site, html, page, serving, sitemap, small, university
+from tests.knowledge.site import Answer, Site, html, page, serving, sitemap, small
+from tests.knowledge.university import DEPTH, GONE, LEFT_OUT, REFUSED, documents, university
+from tests.knowledge.university import MAX_BYTES as MAX_PAGE_BYTES
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +40,7 @@ Crawled = tuple[Site, list[Finding]]
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     """Crawl `university` once."""
     with serving(university) as site:
-        options = {"max_depth": sites.DEPTH, "max_bytes": sites.MAX_BYTES, "domains": ("localhost",)}
+        options = {"max_depth": DEPTH, "max_bytes": MAX_PAGE_BYTES, "domains": ("localhost",)}
         folder = tmp_path_factory.mktemp("crawl")
         yield site, crawled(folder, site.url("/"), allow_private=True, **options)
 
@@ -51,45 +53,9 @@ def reason(site: Site, findings: list[Finding], path: str) -> str:
 def test_every_page_of_a_site_is_found_once(everything: Crawled) -> None:
     site, findings = everything
     found = [finding.url for finding in findings if isinstance(finding, Page | FetchedFile)]
-    assert sorted(found) == sorted(sites.documents(site))
+    assert sorted(found) == sorted(documents(site) | set(map(site.url, REFUSED)))
     assert len(found) > 80
     assert findings[-1] == Done(complete=True)
-
-
-#: All that is left out of `university`, with its reason.
-LEFT_OUT = {
-    "/old": "it leads to /study/art",
-    "/moved": "it leads to /circular",
-    "/local": "it leads to /study/law",
-    "/chain-one": "it leads to /chain-two",
-    "/chain-two": "it leads to /chain-three",
-    "/chain-three": "it leads to /chain-end",
-    "/loop-one": "it leads to /loop-two",
-    "/loop-two": "its redirects go in a circle",
-    **{f"/hop/{number}": f"it leads to /hop/{number + 1}" for number in range(8)},
-    "/hop/8": "there are more than 8 redirects in a row",
-    "/away": "it leads to http://elsewhere.example/, which is not on this site",
-    "/metadata": "it leads to http://169.254.169.254/latest/, which is not on this site",
-    "/print/drama": "its canonical address is /study/drama",
-    "/twin-two": "its canonical address is /twin-one",
-    "/copy-of-film": "it has the same text as /study/film",
-    "/calendar?month=12": "it is one of an endless series, such as a calendar",
-    "/archive?start=12": "it is one of an endless series, such as a calendar",
-    "/private/secret": "its robots.txt forbids it",
-    "/noindex": "it asks not to be indexed (noindex)",
-    "/data.zip": "it is neither a page nor a file that can be read but application/zip",
-    "/nothing": "there is no text in it",
-    "/lost": "it says that there is no such page (“Page not found”), with the status of one",
-    "/portal": "it is a login form",
-    "/shell": "it is an empty shell that JavaScript would fill (“Loading ...”)",
-    "/being-moved": "it leads to /new-home",
-    "/repairs": "it says that the site is being maintained (“Scheduled maintenance”)",
-    "/letter.doc": "it is of an old format (.doc): save it as .docx and take that file",
-    "/broken": "the server answers with status 500",
-    "/slow": "it took longer than 1 seconds",
-    "/big": "it has more than 1,000,000 bytes",
-    "/bomb": "it has more than 1,000,000 bytes",
-}
 
 
 def test_exactly_what_is_left_out_is_told_with_its_reason(everything: Crawled) -> None:
@@ -105,7 +71,7 @@ def test_exactly_what_is_left_out_is_told_with_its_reason(everything: Crawled) -
 def test_pages_that_are_gone_are_told_by_their_status(everything: Crawled) -> None:
     site, findings = everything
     gone = {url: one.status for url, one in of_kind(Gone, findings).items()}
-    assert gone == {site.url("/missing"): 404, site.url("/removed"): 410}
+    assert gone == {site.url(path): status for path, status in GONE.items()}
 
 
 def test_it_is_polite(everything: Crawled) -> None:

@@ -1,5 +1,6 @@
 """PDFs: what text they become."""
 
+import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from core.language import detect_language, guess_language
 from knowledge.chunking.page_markers import without_markers
 from knowledge.ingest.pdf.document import read_document
+from knowledge.ingest.pdf.extract import open_pdf, read_pages
 from knowledge.ingest.pdf.headings.candidates import recognise_kind
 from knowledge.ingest.pdf.reader import read_pdf
 from knowledge.ingest.pdf.types import Limits, PdfText
@@ -318,3 +320,23 @@ def test_some_pages_without_text_are_told_of() -> None:
         sheet.canvas.drawImage(ImageReader(Image.new("L", (9, 9))), 0, 0, 500, 700)
 
     assert read(pdf(*text_pages(PROSE[0] * 3, PROSE[1] * 3), picture)).pictures == (3,)
+
+
+def test_of_a_page_that_was_read_only_its_text_stays_in_memory() -> None:
+    drawn = 500_000
+
+    def page(sheet: Sheet) -> None:
+        sheet.paragraph(PROSE[0])
+        sheet.canvas._code.append("%" + "-" * drawn)
+
+    opened = open_pdf(BytesIO(pdf(*[page] * 8)), Limits())
+    pages, held = [], []
+    tracemalloc.start()
+    try:
+        for one in read_pages(opened, Limits()):
+            pages.append(one)
+            held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert all(one.characters > 50 for one in pages)
+    assert held[-1] - held[1] < drawn
