@@ -165,6 +165,13 @@ class StaffAdmin(StaffUserAdmin):
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", ("groups", GroupFilter)]
     readonly_fields = ["last_login", "date_joined"]
+    filter_horizontal = ["user_permissions"]
+    fieldsets = [
+        (None, {"fields": ["username", "password", "first_name", "last_name", "email"]}),
+        (_("What they do"), {"fields": ["groups", "is_active", "is_staff", "is_superuser"]}),
+        (_("Further permissions"), {"classes": ["collapse"], "fields": ["user_permissions"]}),
+        (_("Important dates"), {"fields": ["last_login", "date_joined"]}),
+    ]
     show_full_result_count = False
 
     class Media:
@@ -176,6 +183,19 @@ class StaffAdmin(StaffUserAdmin):
     @admin.display(description=_("roles and teams"))
     def belongs_to(self, user: User) -> str:
         return ", ".join(role_title(group.name) for group in user.groups.all())
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer roles and teams as boxes, roles by their titles."""
+        if db_field.name != "groups":
+            return super().formfield_for_manytomany(db_field, request, **kwargs)
+        kwargs |= {
+            "widget": forms.CheckboxSelectMultiple,
+            "label": _("Roles and teams"),
+            "help_text": _("A role says what somebody may do, a team what they look after."),
+        }
+        field = super().formfield_for_manytomany(db_field, request, **kwargs)
+        field.label_from_instance = lambda group: role_title(group.name)
+        return field
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
