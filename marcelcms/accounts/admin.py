@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -144,8 +144,10 @@ if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
     LogEntryModelAdmin = admin.ModelAdmin[LogEntry]
     TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
+    GroupChoices = forms.ModelMultipleChoiceField[Group]
 else:
     StaffUserAdmin, LogEntryModelAdmin, TaskModelAdmin = UserAdmin, admin.ModelAdmin, PeriodicTaskAdmin
+    GroupChoices = forms.ModelMultipleChoiceField
 
 
 admin.site.unregister([User, PeriodicTask])
@@ -156,6 +158,11 @@ class GroupFilter(admin.RelatedFieldListFilter):
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         return [(pk, role_title(str(name))) for pk, name in super().field_choices(field, request, model_admin)]
+
+
+class RolesAndTeams(GroupChoices):
+    def label_from_instance(self, group: Group) -> str:
+        return role_title(group.name)
 
 
 @admin.register(User)
@@ -186,16 +193,14 @@ class StaffAdmin(StaffUserAdmin):
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Offer roles and teams as boxes, roles by their titles."""
-        if db_field.name != "groups":
-            return super().formfield_for_manytomany(db_field, request, **kwargs)
-        kwargs |= {
-            "widget": forms.CheckboxSelectMultiple,
-            "label": _("Roles and teams"),
-            "help_text": _("A role says what somebody may do, a team what they look after."),
-        }
-        field = super().formfield_for_manytomany(db_field, request, **kwargs)
-        field.label_from_instance = lambda group: role_title(group.name)
-        return field
+        if db_field.name == "groups":
+            kwargs |= {
+                "form_class": RolesAndTeams,
+                "label": _("Roles and teams"),
+                "help_text": _("A role says what somebody may do, a team what they look after."),
+                "widget": forms.CheckboxSelectMultiple,
+            }
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
