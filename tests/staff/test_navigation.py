@@ -102,6 +102,14 @@ def test_an_empty_list_says_that_nothing_is_there_or_matches() -> None:
     assert "Nothing here yet." not in found
 
 
+def test_an_empty_list_tells_who_is_in_no_team_whom_to_ask() -> None:
+    UserFactory(is_superuser=True, first_name="Ada", last_name="Min")
+    client = sign_in(UserFactory(teams=[Group.objects.get(name=CURATOR)]))
+    shown = client.get(reverse("admin:faqs_faq_changelist")).content.decode()
+    assert "You are in no team yet" in shown
+    assert "Ada Min" in shown
+
+
 def test_an_empty_value_can_be_chosen_by_a_name() -> None:
     FAQFactory(category=CategoryFactory())
     rows = sign_in(UserFactory(is_superuser=True)).get(reverse("admin:faqs_faq_changelist")).content.decode()
