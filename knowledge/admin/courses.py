@@ -46,19 +46,19 @@ class CourseForm(CourseModelForm):
     user: "Staff"  # who fills it in
 
     url = forms.CharField(
-        label=_("address"),
+        label=_("Address"),
         max_length=2000,
         widget=AdminURLFieldWidget,
         help_text=_("The web address that students open from the answer."),
     )
-    collection = forms.ModelChoiceField(label=_("collection"), queryset=Collection.objects.none())
+    collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none())
     language = forms.CharField(
-        label=_("language"),
+        label=_("Language"),
         max_length=12,
         initial="en",
         help_text=_("The language of the text and its headings: en is English, de is German."),
     )
-    status = forms.ChoiceField(label=_("status"), choices=Document.Status, initial=Document.Status.PUBLISHED)
+    status = forms.ChoiceField(label=_("Status"), choices=Document.Status, initial=Document.Status.PUBLISHED)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -38,6 +38,7 @@ class FlaggedTextAdmin(ScopedAdmin, FlaggedTextModelAdmin):
     show_full_result_count = False
     actions = ACTIONS
     fields = ["passage", "reasons", "page", "address", "state", "found_at"]
+    nothing_yet = _("Nothing suspicious was found. Every page is looked at when it comes in or changes.")
     readonly_fields = ["passage", "reasons", "page", "address", "state", "found_at"]
 
     class Media:

@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -144,8 +144,10 @@ if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
     LogEntryModelAdmin = admin.ModelAdmin[LogEntry]
     TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
+    GroupChoices = forms.ModelMultipleChoiceField[Group]
 else:
     StaffUserAdmin, LogEntryModelAdmin, TaskModelAdmin = UserAdmin, admin.ModelAdmin, PeriodicTaskAdmin
+    GroupChoices = forms.ModelMultipleChoiceField
 
 
 admin.site.unregister([User, PeriodicTask])
@@ -158,6 +160,11 @@ class GroupFilter(admin.RelatedFieldListFilter):
         return [(pk, role_title(str(name))) for pk, name in super().field_choices(field, request, model_admin)]
 
 
+class RolesAndTeams(GroupChoices):
+    def label_from_instance(self, group: Group) -> str:
+        return role_title(group.name)
+
+
 @admin.register(User)
 class StaffAdmin(StaffUserAdmin):
     """Nobody makes themselves, or somebody else, more than they are."""
@@ -165,6 +172,13 @@ class StaffAdmin(StaffUserAdmin):
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", ("groups", GroupFilter)]
     readonly_fields = ["last_login", "date_joined"]
+    filter_horizontal = ["user_permissions"]
+    fieldsets = [
+        (None, {"fields": ["username", "password", "first_name", "last_name", "email"]}),
+        (_("What they do"), {"fields": ["groups", "is_active", "is_staff", "is_superuser"]}),
+        (_("Further permissions"), {"classes": ["collapse"], "fields": ["user_permissions"]}),
+        (_("Important dates"), {"fields": ["last_login", "date_joined"]}),
+    ]
     show_full_result_count = False
 
     class Media:
@@ -176,6 +190,17 @@ class StaffAdmin(StaffUserAdmin):
     @admin.display(description=_("roles and teams"))
     def belongs_to(self, user: User) -> str:
         return ", ".join(role_title(group.name) for group in user.groups.all())
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer roles and teams as boxes, roles by their titles."""
+        if db_field.name == "groups":
+            kwargs |= {
+                "form_class": RolesAndTeams,
+                "label": _("Roles and teams"),
+                "help_text": _("A role says what somebody may do, a team what they look after."),
+                "widget": forms.CheckboxSelectMultiple,
+            }
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)

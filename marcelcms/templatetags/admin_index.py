@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import template
+from django.utils.text import capfirst
 
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
@@ -14,6 +15,7 @@ from marcelcms.admin_index.first_steps import FirstStep
 from marcelcms.admin_index.first_steps import first_steps as first_steps_of
 from marcelcms.admin_index.questions import Section
 from marcelcms.admin_index.sections import sections_for
+from marcelcms.navigation.site import TITLES
 
 register = template.Library()
 
@@ -21,6 +23,12 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def open_tasks(context: Any) -> list[Section]:
     return sections_for(context["request"].user)
+
+
+@register.simple_tag
+def screen_title(opts: Any) -> str:
+    """Return what a model's list is called, as in the navigation."""
+    return str(capfirst(TITLES.get(opts.label_lower, opts.verbose_name_plural)))
 
 
 @register.simple_tag(takes_context=True)

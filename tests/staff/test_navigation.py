@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 
 from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER
 from tests.analytics.gaps.rows import new_gap
-from tests.factories import CollectionFactory, DocumentFactory, FAQFactory, UserFactory
+from tests.factories import CategoryFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 from tests.staff.test_home import Team, make_member
 
 pytestmark = pytest.mark.django_db
@@ -91,3 +92,34 @@ def test_any_text_can_be_searched(text: str) -> None:
 def test_an_administrator_role_sees_what_it_administers() -> None:
     found = sections(sign_in(make_member(Team("Law"), ADMINISTRATOR)))
     assert {"Settings", "System"} <= set(found)
+
+
+def test_an_empty_list_says_that_nothing_is_there_or_matches() -> None:
+    client, uploads = sign_in(UserFactory(is_superuser=True)), reverse("admin:knowledge_pdfupload_changelist")
+    assert "Nothing here yet." in client.get(uploads).content.decode()
+    found = client.get(uploads, {"q": "handbook"}).content.decode()
+    assert "Nothing here matches what you chose." in found
+    assert "Nothing here yet." not in found
+
+
+def test_an_empty_list_tells_who_is_in_no_team_whom_to_ask() -> None:
+    UserFactory(is_superuser=True, first_name="Ada", last_name="Min")
+    client = sign_in(UserFactory(teams=[Group.objects.get(name=CURATOR)]))
+    shown = client.get(reverse("admin:faqs_faq_changelist")).content.decode()
+    assert "You are in no team yet" in shown
+    assert "Ada Min" in shown
+
+
+def test_an_empty_value_can_be_chosen_by_a_name() -> None:
+    FAQFactory(category=CategoryFactory())
+    rows = sign_in(UserFactory(is_superuser=True)).get(reverse("admin:faqs_faq_changelist")).content.decode()
+    assert 'category__isnull=True">Not given</a>' in rows
+
+
+@pytest.mark.parametrize("page", ["change", "delete", "history"])
+def test_the_pages_of_a_row_lead_back_to_its_list_and_to_no_app(page: str) -> None:
+    team = Group.objects.create(name="Law")
+    shown = sign_in(UserFactory(is_superuser=True)).get(reverse(f"admin:auth_group_{page}", args=[team.pk]))
+    way = shown.content.decode().partition('<div class="breadcrumbs">')[2].partition("</div>")[0]
+    assert ">Teams and roles</a>" in way
+    assert f'"{reverse("admin:app_list", args=["auth"])}"' not in way

@@ -1,5 +1,6 @@
 """A team is made with what it looks after, in its own form or while a colleague is invited."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from marcelcms.accounts.roles import CURATOR
 from tests.analytics.inbox.mail_server import MailServer
-from tests.factories import AssistantFactory, CollectionFactory
+from tests.factories import AssistantFactory, CollectionFactory, UserFactory
 from tests.marcelcms.accounts.test_invitations import EMAIL, invite
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +35,15 @@ def test_a_role_keeps_its_name_and_shows_its_permissions(administrator: Client) 
     page = reverse("admin:auth_group_change", args=[Group.objects.get(name=CURATOR).pk])
     fields = administrator.get(page).context["adminform"].form.fields
     assert list(fields) == ["permissions"]
+
+
+def test_an_account_is_given_roles_by_their_titles_and_teams(administrator: Client, law: Group) -> None:
+    member = UserFactory(teams=[law])
+    page = reverse("admin:auth_user_change", args=[member.pk])
+    shown = administrator.get(page, headers={"accept-language": "de"}).content.decode()
+    boxes = dict(re.findall(r'<input type="checkbox" name="groups"[^>]*?( checked)?>\s*([^<]+?)</label>', shown))
+    assert re.search(r">\s*Redaktion</label>", shown)
+    assert boxes[" checked"] == law.name
 
 
 @pytest.mark.parametrize("name", ["Curator", "whole university", "faculty of law"])
