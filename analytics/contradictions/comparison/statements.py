@@ -15,17 +15,23 @@ from chat.pipeline.verification.words import WORD, fold, read_words, word_keys
 
 TAG = re.compile(r"</?[a-z]{2,10}\s?/?>", re.IGNORECASE)
 #: "1.7 ", "(3) ", "§ 4 " before a sentence, and references to parts of a document.
-NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]?\s+(?=[A-ZÄÖÜ])|§\s?\d+\w?\s)")
+NUMBERED = re.compile(r"^\s*(?:\(\d{1,2}\)\s+|\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]?\s+(?=[A-ZÄÖÜ])|§\s?\d+\w?\s)")
 INNER_NUMBER = re.compile(
     r"\b(?:[A-Z]\.)\d+(?:\.\d+)*\b|\b\d+\.\d+\.\d+(?:\.\d+)*\b|(?<=[.):•]\s)\d{1,2}\.\d{1,2}\s+(?=[A-ZÄÖÜ])"
 )
 REFERENCE = re.compile(
-    r"(?:§+|\b(?:section|sections|chapter|appendix|page|figure|fig\.|table|step|abschnitt|kapitel|anhang|seite|absatz|abs\.|art\.|nr\.|no\.))"
+    r"\(\d{1,2}\)|(?:§+|\b(?:section|sections|chapter|appendix|page|figure|fig\.|table|step|abschnitt|kapitel|anhang|seite|absatz|abs\.|art\.|nr\.|no\.))"
     r"\s?\d+(?:\.\d+)*[a-z]?\b",
     re.IGNORECASE,
 )
 #: A clause that only points to another text: its figures and dates are of that text.
 POINTER = re.compile(r"(?:\b(?:see|refer to|siehe|vgl\.)\s)[^.;:)]*", re.IGNORECASE)
+#: "(PDF, 285 KB)": the size of a file that a page links.
+FILE = re.compile(r"\((?:PDF|DOCX?|XLSX?|PPTX?|ZIP)\b[^)]{0,40}\)", re.IGNORECASE)
+#: "kein/keine": one word in two forms.
+FORMS = re.compile(r"\b(?P<form>[^\W\d_]{3,})/(?=(?P=form)[^\W\d_]{1,3}\b)")
+#: Programs and what they print.
+FENCED = re.compile(r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 #: Another person's words.
 QUOTED = ('"', "“", "„", "«", "»", "‚", "‘")
 #: Courses and forms go by such codes: "15-213", "CS 101".
@@ -102,13 +108,14 @@ def plain_title(title: str) -> str:
 def _units(source: Source) -> Iterator[Unit]:
     heading = source.headings[-1] if source.headings else ""
     title = ". ".join(dict.fromkeys([plain_title(source.title), *source.headings[:-1]]))
-    yield from split_units(TAG.sub("\n\n", source.text), title, heading)
+    yield from split_units(TAG.sub("\n\n", FENCED.sub("\n\n", source.text)), title, heading)
 
 
 @lru_cache(maxsize=8192)
 def comparable(text: str) -> str:
-    """Return the text without its number, references to other texts and parts, addresses and phone numbers."""
-    text = POINTER.sub(" ", text)
+    """Return the text without its number, references to other texts and parts, sizes of files, addresses and phone
+    numbers."""
+    text = FILE.sub(" ", FORMS.sub("", POINTER.sub(" ", text)))
     text = REFERENCE.sub(" ", INNER_NUMBER.sub(" ", NUMBERED.sub("", text)))
     for each in read_addresses(text) | frozenset(phones(text)):
         text = text.replace(each, " ")

@@ -28,7 +28,16 @@ SCORED = frozenset(
     key for test in ("ielts", "toefl", "ibt", "duolingo", "gre", "dsh", "testdaf") for key in word_keys(test)
 )
 WORD_BEFORE = re.compile(r"([^\W\d_]+)\s$")
-NAMED_BY = re.compile(r"(?:#|№|[^\W\d_]-)\s?$")
+NAMED_BY = re.compile(r"(?:#|№|[^\W\d_]-|(?<![^\W_])[A-ZÄÖÜ])\s?$")
+#: A figure is one of something else if another thing stands behind: "50 GB/s", "1.5 GB/s per compute node".
+RATE = re.compile(r"^\W?(?:[^\s.,;:]+\s){0,2}?(?:per|pro|je|a)\s(?P<of>[^\W\d_]+)", re.IGNORECASE)
+#: A year in a text without any of these is that of a book.
+SAYS = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|will|can|may|must|should|in|since|until|on|by|from|to"
+    r"|ist|sind|war|waren|wird|werden|wurden?|hat|haben|hatte|kann|können|muss|müssen|soll|seit|im|am|bis|zum|ab)\b"
+    r"|\b[^\W\d_]{3,}(?:ed|te|ten)\b",
+    re.IGNORECASE,
+)
 UNIT_BEHIND = re.compile(r"^\s?[%€$£]")
 WORD_COUNTED = re.compile(r"^[\s-]([^\W\d_]+)")
 WEEKDAYS = re.compile(
@@ -79,6 +88,8 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
         if any(_is_name(*each) for each in ((mine[0], first), (yours[0], second))):
             return None
         if not _is_of_the_same(mine[0], first, yours[0], second) or _is_other_year(mine[0], first, yours[0], second):
+            return None
+        if sort == "year" and not (SAYS.search(ours) and SAYS.search(theirs)):
             return None
         kind = "date" if sort in ("date", "year", "time") else "figure"
         found.append(Change(kind, mine[0].text.strip(" .,;"), yours[0].text.strip(" .,;")))
@@ -141,6 +152,8 @@ def _is_name(figure: Figure, facts: Facts) -> bool:
 def _is_of_the_same(one: Figure, first: Facts, other: Figure, second: Facts) -> bool:
     if sort_of(one) == "" and _counted(one, first) != _counted(other, second):
         return False
+    if _rate(one, first) != _rate(other, second):
+        return False
     ours, theirs = _around(one, first), _around(other, second)
     return bool(ours & theirs) or not ours or not theirs
 
@@ -149,6 +162,12 @@ def _counted(figure: Figure, facts: Facts) -> str:
     """Return the stem of the word that a bare number counts, empty if none follows."""
     word = WORD_COUNTED.match(facts.text[figure.start + len(figure.text) :])
     return stem(fold(word[1])) if word else ""
+
+
+def _rate(figure: Figure, facts: Facts) -> str:
+    """Return the stem of what a figure is one for each of, empty if none follows."""
+    match = RATE.match(facts.text[figure.start + len(figure.text) :])
+    return stem(fold(match["of"])) if match else ""
 
 
 def _around(figure: Figure, facts: Facts) -> frozenset[str]:
