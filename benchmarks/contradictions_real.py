@@ -70,9 +70,8 @@ def compare(data: Path, repositories: Sequence[Repository]) -> dict[str, Any]:
     }
     table(("repository", "pages", "found", "in the first", "of them real"), results["of"])
     say(f"\n{results['pages']:,} pages, {results['passages']:,} passages, {seconds} s; {len(rows)} found.")
-    say(
-        f"Of the first {min(READ, len(rows))}: {dict(verdicts)}; {results['precision']} of those that were read are real."
-    )
+    first = min(READ, len(rows))
+    say(f"Of the first {first}: {dict(verdicts)}; of those that were read, {results['precision']} are real.")
     return results
 
 

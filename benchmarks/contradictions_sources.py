@@ -73,7 +73,7 @@ REPOSITORIES = (
         "docs",
         ("[!s]*/**/*.md", "storage/*.md", "staff/*.md", "*.md"),
         "en",
-        built_on=False,
+        built_on=True,
     ),
     # Students of Berkeley who run computers for students.
     Repository(
@@ -82,7 +82,7 @@ REPOSITORIES = (
         "ocfweb/docs/docs",
         ("**/*.md",),
         "en",
-        built_on=False,
+        built_on=True,
     ),
     # A computing centre of Wisconsin.
     Repository(
@@ -91,7 +91,7 @@ REPOSITORIES = (
         "_uw-research-computing",
         ("**/*.md",),
         "en",
-        built_on=False,
+        built_on=True,
     ),
     # The website of the university of Bamberg: the pages on studying, on the university and on its computer science.
     Repository(
@@ -108,6 +108,33 @@ REPOSITORIES = (
             "[bm]a-[aci]*i*.md",
             "[bm]a-[isw]*.md",
         ),
+        "de",
+        built_on=True,
+    ),
+    # A computing centre of Luxembourg, without its list of programs.
+    Repository(
+        "ULHPC/ulhpc-docs",
+        "5d0f9a2be1fdeed52c06a4d93c08219e7a616ac4",
+        "docs",
+        ("[!s]*/**/*.md", "services/**/*.md", "slurm/**/*.md", "systems/**/*.md", "*.md"),
+        "en",
+        built_on=False,
+    ),
+    # A computing centre of London.
+    Repository(
+        "ImperialCollegeLondon/icl-rcs-user-guide",
+        "7b827e71574e7fadcf06ec5603346d4846a19210",
+        "docs",
+        ("**/*.md",),
+        "en",
+        built_on=False,
+    ),
+    # Other pages of the website of Bamberg.
+    Repository(
+        "sxxs/misc-public",
+        "4ed0cb57ff00b79b61386323e565681ad9948f0a",
+        "uni-bamberg-mockup/crawler/extracted/clusters",
+        ("sonstiges-h-m.md", "diversity.md", "forschung.md", "kdwt.md", "transfer.md", "gbwiss.md"),
         "de",
         built_on=False,
     ),

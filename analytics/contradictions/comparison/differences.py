@@ -6,11 +6,12 @@ from difflib import SequenceMatcher
 
 from analytics.contradictions.comparison.pages import name_others, stand_apart
 from analytics.contradictions.comparison.scope import differ
-from analytics.contradictions.comparison.statements import Source, Statement, read_addresses
+from analytics.contradictions.comparison.statements import Source, Statement, comparable, read_addresses
 from analytics.contradictions.comparison.values import find_changes
 from analytics.contradictions.comparison.wording import find_wording
 from chat.pipeline.verification.alignment import has_word
 from chat.pipeline.verification.facts import Facts
+from chat.pipeline.verification.units import ENDED
 from chat.pipeline.verification.words import Word, fold, opposites, word_keys
 
 #: Shares of the words, weighed by rarity, that the statements have in each other: of the one that says less beside, and
@@ -20,6 +21,8 @@ LEAST_FULLER, LEAST_LONGER = 0.8, 0.4
 LEAST_SCORE = 0.5
 #: The same for differences that no figure shows.
 LEAST_FULLER_WORDED, LEAST_LONGER_WORDED = 0.9, 0.58
+#: Words in common besides addresses.
+LEAST_KEYS_WORDED = 3
 #: Of the words of the statement that says less beside, those that stand in the same order in the other one without many
 #: others between them.
 LEAST_IN_ORDER = 0.8
@@ -111,8 +114,11 @@ def find_difference(
         return Difference(changes[0].kind, changes[0].first, changes[0].second, score)
     if shared.fuller < LEAST_FULLER_WORDED or shared.longer < LEAST_LONGER_WORDED:
         return None
-    if one.unit.text[:1].islower() or other.unit.text[:1].islower():
-        return None  # a part of a sentence
+    texts = (one.unit.text, other.unit.text)
+    if not all(text[:1].isupper() and ENDED.search(text) for text in map(comparable, texts)):
+        return None  # no whole sentence
+    if len(one.own.keys & other.own.keys) < LEAST_KEYS_WORDED:
+        return None
     if _share_in_order(one, other, weights) < LEAST_IN_ORDER:
         return None
     worded = find_wording(one, other)

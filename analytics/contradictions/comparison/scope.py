@@ -10,7 +10,7 @@ from analytics.contradictions.comparison.statements import CODE, Source, Stateme
 from chat.pipeline.verification.words import alternatives, read_words
 from faqs.models import main_language
 from knowledge.chunking.periods import Period, named
-from knowledge.chunking.subjects import WORD, read_programmes
+from knowledge.chunking.subjects import DEGREES, WORD, read_programmes
 from knowledge.courses.codes import Codes, code_key, mentions
 
 #: Things that exclude each other and are values rather than subjects, by one of their words.
@@ -30,6 +30,7 @@ class Subjects:
 
     members: dict[int, frozenset[int]]
     names: frozenset[str]
+    degrees: frozenset[str]
     programmes: frozenset[frozenset[str]]
     periods: tuple[Period, ...]
 
@@ -45,6 +46,7 @@ def read_subjects(text: str) -> Subjects:
     return Subjects(
         {number: found for number, found in members.items() if found},
         frozenset(names | codes),
+        frozenset(name for name, pattern in DEGREES.items() if pattern.search(text)),
         read_programmes(text),
         _periods(text),
     )
@@ -108,6 +110,9 @@ def differ(one: Statement, other: Statement, sources: Sequence[Source]) -> bool:
             return True
         if _mentions_another(said[0], theirs, said[1], number) or _mentions_another(said[1], ours, said[0], number):
             return True
+    degrees = [next((each.degrees for each in layers if each.degrees), frozenset()) for layers in said]
+    if degrees[0] and degrees[1] and not degrees[0] & degrees[1]:
+        return True
     programmes = [next((each.programmes for each in layers if each.programmes), frozenset()) for layers in said]
     if programmes[0] and programmes[1] and not programmes[0] & programmes[1]:
         return True

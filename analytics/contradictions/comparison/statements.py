@@ -27,7 +27,7 @@ REFERENCE = re.compile(
 #: A clause that only points to another text: its figures and dates are of that text.
 POINTER = re.compile(r"(?:\b(?:see|refer to|siehe|vgl\.)\s)[^.;:)]*", re.IGNORECASE)
 #: "(PDF, 285 KB)": the size of a file that a page links.
-FILE = re.compile(r"\((?:PDF|DOCX?|XLSX?|PPTX?|ZIP)\b[^)]{0,40}\)", re.IGNORECASE)
+FILE = re.compile(r"\((?:(?:PDF|DOCX?|XLSX?|PPTX?|ZIP)\b[^)]{0,40}|\d+(?:[.,]\d+)?\s?[KMG]i?B)\)", re.IGNORECASE)
 #: "kein/keine": one word in two forms.
 FORMS = re.compile(r"\b(?P<form>[^\W\d_]{3,})/(?=(?P=form)[^\W\d_]{1,3}\b)")
 #: Programs and what they print.
@@ -37,7 +37,7 @@ QUOTED = ('"', "“", "„", "«", "»", "‚", "‘")
 #: Courses and forms go by such codes: "15-213", "CS 101".
 CODE = re.compile(r"\b\d{2}-\d{3}\b|\b[A-Z]{2,5}[ -]?\d{3,4}\b|\b[A-Z]+\d+[A-Z\d]*\b")
 #: Commands and programs.
-CODED = re.compile(r"[{}\\]|==|-->|\w\(\)|\b\w+=[\w\"]|;\s*$|(?:^|\s)--?[a-z]\w+|</")
+CODED = re.compile(r"[{}\\]|\b[a-z]+_[a-z]+\s=\s|==|-->|\w\(\)|\b\w+=[\w\"]|;\s*$|(?:^|\s)--?[a-z]\w+|</")
 LEAST_TERMS, MOST_TERMS = 3, 60
 #: "The contribution is €318.40."
 LEAST_TERMS_OF_MONEY, MONEY = 1, re.compile(r"[€$£]|\b(?:EUR|USD|euros?|dollars?)\b", re.IGNORECASE)
@@ -95,6 +95,8 @@ def read_statements(sources: Sequence[Source]) -> list[Statement]:
                 continue
             if unit.text.endswith("?") or unit.text.startswith(QUOTED) or CODED.search(unit.text):
                 continue
+            if "|" in unit.text and not unit.cells:
+                continue  # a table that is none
             copies[same] += 1
             found.append(Statement(place, source.owner, unit, terms))
     return found

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from analytics.contradictions.comparison.statements import Statement, comparable
 from chat.pipeline.verification.facts import Facts, read_facts
-from chat.pipeline.verification.measured_figures import Figure
+from chat.pipeline.verification.measured_figures import MOST, Figure
 from chat.pipeline.verification.words import fold, read_words, stem, word_keys
 
 DURATIONS = frozenset({"day", "workday", "week", "month", "year", "hour", "minute", "semester"})
@@ -31,6 +31,17 @@ WORD_BEFORE = re.compile(r"([^\W\d_]+)\s$")
 NAMED_BY = re.compile(r"(?:#|№|[^\W\d_]-|(?<![^\W_])[A-ZÄÖÜ])\s?$")
 #: A figure is one of something else if another thing stands behind: "50 GB/s", "1.5 GB/s per compute node".
 RATE = re.compile(r"^\W?(?:[^\s.,;:]+\s){0,2}?(?:per|pro|je|a)\s(?P<of>[^\W\d_]+)", re.IGNORECASE)
+#: No version: "2.2.10".
+PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+EXAMPLE = re.compile(
+    r"(?:\b(?:for example|for instance|e\.g\.|such as|zum Beispiel)|z\.\s?B\.)[^.;]{0,25}$", re.IGNORECASE
+)
+#: A note on when a text was made or changed.
+EDITION = re.compile(
+    r"\b(?:amended|promulgated|adopted|revised|(?:last|zuletzt) \w+|updated|aktualisiert|geändert"
+    r"|(?:in der )?fassung vom|stand)\b",
+    re.IGNORECASE,
+)
 #: A year in a text without any of these is that of a book.
 SAYS = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|will|can|may|must|should|in|since|until|on|by|from|to"
@@ -89,6 +100,12 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
             return None
         if not _is_of_the_same(mine[0], first, yours[0], second) or _is_other_year(mine[0], first, yours[0], second):
             return None
+        if _is_note(ours, theirs) and sort in ("year", "date"):
+            return None
+        if _is_within(mine[0], yours[0]) or _is_within(yours[0], mine[0]) or _is_example(mine[0], first):
+            return None
+        if _is_example(yours[0], second):
+            return None
         if sort == "year" and not (SAYS.search(ours) and SAYS.search(theirs)):
             return None
         kind = "date" if sort in ("date", "year", "time") else "figure"
@@ -102,11 +119,35 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
     return found
 
 
+def _is_note(ours: str, theirs: str) -> bool:
+    """Return whether both say when a text was made: each says so of its own."""
+    return bool(EDITION.search(ours) and EDITION.search(theirs))
+
+
+def _is_within(bounded: Figure, other: Figure) -> bool:
+    """Return whether a figure without a bound lies within the bound of the other one: "up to 100 GB" and "1 GB"."""
+    values = [_value(each) for each in (bounded, other)]
+    if not bounded.bound or other.bound or values[0] is None or values[1] is None:
+        return False
+    return values[1] <= values[0] if bounded.bound == MOST else values[1] >= values[0]
+
+
+def _value(figure: Figure) -> float | None:
+    keys = [key for reading in figure.readings[:1] for key in reading if key.startswith("n:")]
+    return float(keys[0][2:]) if keys and PLAIN_NUMBER.fullmatch(keys[0][2:]) else None
+
+
+def _is_example(figure: Figure, facts: Facts) -> bool:
+    return bool(EXAMPLE.search(facts.text[: figure.start]))
+
+
 def _comparable_texts(one: Statement, other: Statement) -> tuple[str, str]:
     """Return what of the two is compared: of two rows, the cells of the columns that both have."""
     if len(one.unit.cells) > 2 and len(other.unit.cells) > 2:
         names = [{_keys(name): cell for name, cell in each.unit.cells if _keys(name)} for each in (one, other)]
         shared = [name for name in names[0] if name in names[1]]
+        if len(shared) < min(map(len, names)):
+            shared = []  # tables of two kinds
         return tuple("; ".join(cells[name] for name in shared) for cells in names)  # type: ignore[return-value]
     return comparable(one.unit.text), comparable(other.unit.text)
 

@@ -85,8 +85,8 @@ def test_a_master_page_that_mentions_the_bachelor_contradicts_no_bachelor_page()
         ),
         ("Visit the archive of the faculty in room M 305.", "Visit the archive of the faculty in room M 205."),
         (
-            "| Volume | Billing units of the archive | Package |\n|---|---|---|\n| 200 GB | 8000 | small archive package |",
-            "| Volume | Billing units of the archive | Package |\n|---|---|---|\n| 500 GB | 9000 | small archive package |",
+            "| Volume | Units of the archive | Package |\n|---|---|---|\n| 200 GB | 8000 | small archive package |",
+            "| Volume | Units of the archive | Package |\n|---|---|---|\n| 500 GB | 9000 | small archive package |",
         ),
     ],
 )
