@@ -59,7 +59,7 @@ def compare(data: Path, repositories: Sequence[Repository]) -> dict[str, Any]:
     said = read_verdicts()
     verdicts = Counter(said.get(row["mark"], "not read") for row in rows[:READ])
     judged = verdicts.total() - verdicts["not read"]
-    results = {
+    results: dict[str, Any] = {
         "pages": Document.objects.count(),
         "passages": Passage.objects.count(),
         "seconds": seconds,

@@ -110,7 +110,8 @@ def differ(one: Statement, other: Statement, sources: Sequence[Source]) -> bool:
             return True
         if _mentions_another(said[0], theirs, said[1], number) or _mentions_another(said[1], ours, said[0], number):
             return True
-    degrees = [next((each.degrees for each in layers if each.degrees), frozenset()) for layers in said]
+    # A statement may name somebody's own degree.
+    degrees = [next((each.degrees for each in layers[1:] if each.degrees), frozenset()) for layers in said]
     if degrees[0] and degrees[1] and not degrees[0] & degrees[1]:
         return True
     programmes = [next((each.programmes for each in layers if each.programmes), frozenset()) for layers in said]

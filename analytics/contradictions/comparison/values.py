@@ -182,6 +182,8 @@ def _is_name(figure: Figure, facts: Facts) -> bool:
         return True
     if figure.measure or sort_of(figure) != "":
         return False
+    if before[-1:].isalpha():  # "gpu72"
+        return True
     if NAMED_BY.search(before):
         return True
     word, counted = WORD_BEFORE.search(before), WORD_COUNTED.match(behind)

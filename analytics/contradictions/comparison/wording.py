@@ -93,7 +93,7 @@ def _is_step(one: Statement, other: Statement) -> bool:
     if back and not re.search(rf"\b{re.escape(back[0])}\b", other.unit.text, re.IGNORECASE):
         return True
     forbidden = FORBIDS.match(text)
-    return bool(forbidden) and stem(fold(forbidden["verb"])) not in other.own.keys
+    return forbidden is not None and stem(fold(forbidden["verb"])) not in other.own.keys
 
 
 def _deny_twice(one: Statement, other: Statement, said: set[str]) -> bool:

@@ -83,6 +83,12 @@ def test_a_master_page_that_mentions_the_bachelor_contradicts_no_bachelor_page()
             "Springer textbook of campus printing services, Wiesbaden 2016",
             "Springer textbook of campus printing services, Wiesbaden 2019",
         ),
+        ("At most 12 jobs of a user run on the queue gpu72.", "At most 12 jobs of a user run on the queue gpu80."),
+        ("As amended by the student board on April 17, 2017.", "As amended by the student board on June 12, 2017."),
+        (
+            "The default disk quota of the archive is up to 100 GB for all users.",
+            "The default disk quota of the archive is 20 GB for all users.",
+        ),
         ("Visit the archive of the faculty in room M 305.", "Visit the archive of the faculty in room M 205."),
         (
             "| Volume | Units of the archive | Package |\n|---|---|---|\n| 200 GB | 8000 | small archive package |",
