@@ -36,6 +36,7 @@ NAMES = (
     "experiments",
     "asked_again",
     "contradictions",
+    "contradictions_real",
     "editions",
     "replay",
     "shadow",
@@ -160,6 +161,10 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import contradictions
 
         return contradictions.measure(folder, arguments.data, quick=arguments.quick)
+    if name == "contradictions_real":
+        from benchmarks import contradictions_real
+
+        return contradictions_real.measure(arguments.data)
     if name == "editions":
         from benchmarks import editions
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from analytics.contradictions.candidates import Counts, find_pairs, weigh_words
 from analytics.contradictions.comparison.amounts import find_amounts
 from analytics.contradictions.comparison.differences import Difference, find_difference
+from analytics.contradictions.comparison.pages import are_parallel
 from analytics.contradictions.comparison.scope import may_compare
 from analytics.contradictions.comparison.statements import LEAST_TERMS, Source, Statement
 
@@ -50,6 +52,8 @@ def detect(
             continue
         if not may_compare(sources[first.source], sources[second.source]):
             continue
+        if are_parallel(sources[first.source], sources[second.source]):
+            continue
         sides = ((pair.first, second.owner), (pair.second, first.owner))
         if any(tried.get(side, 0) >= TRIED for side in sides):
             continue
@@ -77,7 +81,8 @@ def _find_amounts(
     found = []
     for first, second, difference in find_amounts(statements, sources, chosen):
         sides = _sides(first, second)
-        if not seen & sides and may_compare(sources[first.source], sources[second.source]):
+        places = sources[first.source], sources[second.source]
+        if not seen & sides and may_compare(*places) and not are_parallel(*places):
             seen |= sides
             found.append(Found(first, second, difference))
     return found
@@ -89,7 +94,13 @@ def _sides(first: Statement, second: Statement) -> set[tuple[str, str]]:
 
 
 def _say_the_same(first: Statement, second: Statement) -> bool:
-    return first.unit.text.casefold() == second.unit.text.casefold()
+    """Return whether the letters and digits are the same: "nicht ständig" is "nichtständig"."""
+    return _read_letters(first.unit.text) == _read_letters(second.unit.text)
+
+
+@lru_cache(maxsize=16_384)
+def _read_letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _find_templates(statements: Sequence[Statement]) -> set[frozenset[str]]:

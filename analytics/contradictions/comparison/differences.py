@@ -4,19 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from analytics.contradictions.comparison.pages import name_others, stand_apart
 from analytics.contradictions.comparison.scope import differ
-from analytics.contradictions.comparison.statements import Source, Statement, read_addresses
+from analytics.contradictions.comparison.statements import Source, Statement, comparable, read_addresses
 from analytics.contradictions.comparison.values import find_changes
 from analytics.contradictions.comparison.wording import find_wording
 from chat.pipeline.verification.alignment import has_word
 from chat.pipeline.verification.facts import Facts
+from chat.pipeline.verification.units import ENDED
 from chat.pipeline.verification.words import Word, fold, opposites, word_keys
 
 #: Shares of the words, weighed by rarity, that the statements have in each other: of the one that says less beside, and
 #: of the other, which may have words around the same.
 LEAST_FULLER, LEAST_LONGER = 0.8, 0.4
+#: Both shares multiplied.
+LEAST_SCORE = 0.5
 #: The same for differences that no figure shows.
 LEAST_FULLER_WORDED, LEAST_LONGER_WORDED = 0.9, 0.58
+#: Words in common besides addresses.
+LEAST_KEYS_WORDED = 3
 #: Of the words of the statement that says less beside, those that stand in the same order in the other one without many
 #: others between them.
 LEAST_IN_ORDER = 0.8
@@ -24,6 +30,8 @@ LEAST_IN_ORDER = 0.8
 MOST_OTHER = 0.15
 #: Least weight of the words in common, so that "It is open until 18:00" is compared with no other such sentence.
 LEAST_COMMON = 9.0
+#: The same for what is no whole sentence, under headings and titles without a word in common.
+LEAST_COMMON_APART = 25.0
 USUAL_WEIGHT = 8.0
 #: Names of months and days are compared as parts of dates.
 DATE_NAMES = (
@@ -90,20 +98,27 @@ def find_difference(
 ) -> Difference | None:
     """Return what the two say differently about one matter; None if they agree or speak of different things."""
     shared = share_words(one, other, weights)
-    if shared.fuller < LEAST_FULLER or shared.longer < LEAST_LONGER:
+    score = shared.first * shared.second
+    if shared.fuller < LEAST_FULLER or shared.longer < LEAST_LONGER or score < LEAST_SCORE:
         return None
     if shared.other > MOST_OTHER or shared.weight < LEAST_COMMON or differ(one, other, sources):
+        return None
+    if name_others(one, other, (sources[one.source], sources[other.source])):
+        return None
+    if shared.weight < LEAST_COMMON_APART and stand_apart(one, other):
         return None
     changes = find_changes(one, other)
     if changes is None:
         return None
-    score = shared.first * shared.second
     if changes:
         return Difference(changes[0].kind, changes[0].first, changes[0].second, score)
     if shared.fuller < LEAST_FULLER_WORDED or shared.longer < LEAST_LONGER_WORDED:
         return None
-    if one.unit.text[:1].islower() or other.unit.text[:1].islower():
-        return None  # a part of a sentence
+    texts = (one.unit.text, other.unit.text)
+    if not all(text[:1].isupper() and ENDED.search(text) for text in map(comparable, texts)):
+        return None  # no whole sentence
+    if len(one.own.keys & other.own.keys) < LEAST_KEYS_WORDED:
+        return None
     if _share_in_order(one, other, weights) < LEAST_IN_ORDER:
         return None
     worded = find_wording(one, other)

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from analytics.contradictions.comparison.pages import DIGITS
 from analytics.contradictions.comparison.statements import CODE, Source, Statement, plain_title, read_terms
 from chat.pipeline.verification.words import alternatives, read_words
 from faqs.models import main_language
 from knowledge.chunking.periods import Period, named
-from knowledge.chunking.subjects import WORD, read_programmes
+from knowledge.chunking.subjects import DEGREES, WORD, read_programmes
 from knowledge.courses.codes import Codes, code_key, mentions
 
 #: Things that exclude each other and are values rather than subjects, by one of their words.
@@ -29,6 +30,7 @@ class Subjects:
 
     members: dict[int, frozenset[int]]
     names: frozenset[str]
+    degrees: frozenset[str]
     programmes: frozenset[frozenset[str]]
     periods: tuple[Period, ...]
 
@@ -44,6 +46,7 @@ def read_subjects(text: str) -> Subjects:
     return Subjects(
         {number: found for number, found in members.items() if found},
         frozenset(names | codes),
+        frozenset(name for name, pattern in DEGREES.items() if pattern.search(text)),
         read_programmes(text),
         _periods(text),
     )
@@ -105,6 +108,12 @@ def differ(one: Statement, other: Statement, sources: Sequence[Source]) -> bool:
         ours, theirs = (_first(layers, number) for layers in said)
         if ours and theirs and not ours & theirs:
             return True
+        if _mentions_another(said[0], theirs, said[1], number) or _mentions_another(said[1], ours, said[0], number):
+            return True
+    # A statement may name somebody's own degree.
+    degrees = [next((each.degrees for each in layers[1:] if each.degrees), frozenset()) for layers in said]
+    if degrees[0] and degrees[1] and not degrees[0] & degrees[1]:
+        return True
     programmes = [next((each.programmes for each in layers if each.programmes), frozenset()) for layers in said]
     if programmes[0] and programmes[1] and not programmes[0] & programmes[1]:
         return True
@@ -118,6 +127,8 @@ def differ(one: Statement, other: Statement, sources: Sequence[Source]) -> bool:
 
 def _other_rows(one: Statement, other: Statement) -> bool:
     """Return whether a row of a table is about something that the other statement does not name."""
+    if one.unit.cells and other.unit.cells and DIGITS.findall(one.unit.label) != DIGITS.findall(other.unit.label):
+        return True
     for row, against in ((one, other), (other, one)):
         if len(row.unit.cells) > 2 and not read_terms(row.unit.label) <= read_terms(
             f"{against.unit.context} {against.unit.shown}"
@@ -135,6 +146,16 @@ def _layers(statement: Statement, source: Source) -> tuple[Subjects, ...]:
         *headings,
         read_subjects(plain_title(source.title)),
     )
+
+
+def _mentions_another(
+    layers: Sequence[Subjects], theirs: frozenset[int], others: Sequence[Subjects], number: int
+) -> bool:
+    """Return whether a statement alone names what the other one's page is of, on a page of something else."""
+    below = _first(layers[1:], number)
+    return bool(
+        number in layers[0].members and number not in others[0].members and below and not below & theirs
+    ) and bool(theirs)
 
 
 def _first(layers: Sequence[Subjects], number: int) -> frozenset[int]:

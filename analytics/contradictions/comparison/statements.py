@@ -15,23 +15,29 @@ from chat.pipeline.verification.words import WORD, fold, read_words, word_keys
 
 TAG = re.compile(r"</?[a-z]{2,10}\s?/?>", re.IGNORECASE)
 #: "1.7 ", "(3) ", "§ 4 " before a sentence, and references to parts of a document.
-NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]?\s+(?=[A-ZÄÖÜ])|§\s?\d+\w?\s)")
+NUMBERED = re.compile(r"^\s*(?:\(\d{1,2}\)\s+|\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]?\s+(?=[A-ZÄÖÜ])|§\s?\d+\w?\s)")
 INNER_NUMBER = re.compile(
     r"\b(?:[A-Z]\.)\d+(?:\.\d+)*\b|\b\d+\.\d+\.\d+(?:\.\d+)*\b|(?<=[.):•]\s)\d{1,2}\.\d{1,2}\s+(?=[A-ZÄÖÜ])"
 )
 REFERENCE = re.compile(
-    r"(?:§+|\b(?:section|sections|chapter|appendix|page|figure|fig\.|table|step|abschnitt|kapitel|anhang|seite|absatz|abs\.|art\.|nr\.|no\.))"
+    r"\(\d{1,2}\)|(?:§+|\b(?:section|sections|chapter|appendix|page|figure|fig\.|table|step|abschnitt|kapitel|anhang|seite|absatz|abs\.|art\.|nr\.|no\.))"
     r"\s?\d+(?:\.\d+)*[a-z]?\b",
     re.IGNORECASE,
 )
 #: A clause that only points to another text: its figures and dates are of that text.
 POINTER = re.compile(r"(?:\b(?:see|refer to|siehe|vgl\.)\s)[^.;:)]*", re.IGNORECASE)
+#: "(PDF, 285 KB)": the size of a file that a page links.
+FILE = re.compile(r"\((?:(?:PDF|DOCX?|XLSX?|PPTX?|ZIP)\b[^)]{0,40}|\d+(?:[.,]\d+)?\s?[KMG]i?B)\)", re.IGNORECASE)
+#: "kein/keine": one word in two forms.
+FORMS = re.compile(r"\b(?P<form>[^\W\d_]{3,})/(?=(?P=form)[^\W\d_]{1,3}\b)")
+#: Programs and what they print.
+FENCED = re.compile(r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 #: Another person's words.
 QUOTED = ('"', "“", "„", "«", "»", "‚", "‘")
 #: Courses and forms go by such codes: "15-213", "CS 101".
 CODE = re.compile(r"\b\d{2}-\d{3}\b|\b[A-Z]{2,5}[ -]?\d{3,4}\b|\b[A-Z]+\d+[A-Z\d]*\b")
 #: Commands and programs.
-CODED = re.compile(r"[{}\\]|==|-->|\w\(\)|\b\w+=[\w\"]|;\s*$|(?:^|\s)--?[a-z]\w+|</")
+CODED = re.compile(r"[{}\\]|\b[a-z]+_[a-z]+\s=\s|==|-->|\w\(\)|\b\w+=[\w\"]|;\s*$|(?:^|\s)--?[a-z]\w+|</")
 LEAST_TERMS, MOST_TERMS = 3, 60
 #: "The contribution is €318.40."
 LEAST_TERMS_OF_MONEY, MONEY = 1, re.compile(r"[€$£]|\b(?:EUR|USD|euros?|dollars?)\b", re.IGNORECASE)
@@ -89,6 +95,8 @@ def read_statements(sources: Sequence[Source]) -> list[Statement]:
                 continue
             if unit.text.endswith("?") or unit.text.startswith(QUOTED) or CODED.search(unit.text):
                 continue
+            if "|" in unit.text and not unit.cells:
+                continue  # a table that is none
             copies[same] += 1
             found.append(Statement(place, source.owner, unit, terms))
     return found
@@ -102,13 +110,14 @@ def plain_title(title: str) -> str:
 def _units(source: Source) -> Iterator[Unit]:
     heading = source.headings[-1] if source.headings else ""
     title = ". ".join(dict.fromkeys([plain_title(source.title), *source.headings[:-1]]))
-    yield from split_units(TAG.sub("\n\n", source.text), title, heading)
+    yield from split_units(TAG.sub("\n\n", FENCED.sub("\n\n", source.text)), title, heading)
 
 
 @lru_cache(maxsize=8192)
 def comparable(text: str) -> str:
-    """Return the text without its number, references to other texts and parts, addresses and phone numbers."""
-    text = POINTER.sub(" ", text)
+    """Return the text without its number, references to other texts and parts, sizes of files, addresses and phone
+    numbers."""
+    text = FILE.sub(" ", FORMS.sub("", POINTER.sub(" ", text)))
     text = REFERENCE.sub(" ", INNER_NUMBER.sub(" ", NUMBERED.sub("", text)))
     for each in read_addresses(text) | frozenset(phones(text)):
         text = text.replace(each, " ")

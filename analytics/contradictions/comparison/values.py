@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from analytics.contradictions.comparison.statements import Statement, comparable
 from chat.pipeline.verification.facts import Facts, read_facts
-from chat.pipeline.verification.measured_figures import Figure
+from chat.pipeline.verification.measured_figures import MOST, Figure
 from chat.pipeline.verification.words import fold, read_words, stem, word_keys
 
 DURATIONS = frozenset({"day", "workday", "week", "month", "year", "hour", "minute", "semester"})
@@ -28,7 +28,27 @@ SCORED = frozenset(
     key for test in ("ielts", "toefl", "ibt", "duolingo", "gre", "dsh", "testdaf") for key in word_keys(test)
 )
 WORD_BEFORE = re.compile(r"([^\W\d_]+)\s$")
-NAMED_BY = re.compile(r"(?:#|№|[^\W\d_]-)\s?$")
+NAMED_BY = re.compile(r"(?:#|№|[^\W\d_]-|(?<![^\W_])[A-ZÄÖÜ])\s?$")
+#: A figure is one of something else if another thing stands behind: "50 GB/s", "1.5 GB/s per compute node".
+RATE = re.compile(r"^\W?(?:[^\s.,;:]+\s){0,2}?(?:per|pro|je|a)\s(?P<of>[^\W\d_]+)", re.IGNORECASE)
+#: No version: "2.2.10".
+PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+EXAMPLE = re.compile(
+    r"(?:\b(?:for example|for instance|e\.g\.|such as|zum Beispiel)|z\.\s?B\.)[^.;]{0,25}$", re.IGNORECASE
+)
+#: A note on when a text was made or changed.
+EDITION = re.compile(
+    r"\b(?:amended|promulgated|adopted|revised|(?:last|zuletzt) \w+|updated|aktualisiert|geändert"
+    r"|(?:in der )?fassung vom|stand)\b",
+    re.IGNORECASE,
+)
+#: A year in a text without any of these is that of a book.
+SAYS = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|will|can|may|must|should|in|since|until|on|by|from|to"
+    r"|ist|sind|war|waren|wird|werden|wurden?|hat|haben|hatte|kann|können|muss|müssen|soll|seit|im|am|bis|zum|ab)\b"
+    r"|\b[^\W\d_]{3,}(?:ed|te|ten)\b",
+    re.IGNORECASE,
+)
 UNIT_BEHIND = re.compile(r"^\s?[%€$£]")
 WORD_COUNTED = re.compile(r"^[\s-]([^\W\d_]+)")
 WEEKDAYS = re.compile(
@@ -80,6 +100,14 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
             return None
         if not _is_of_the_same(mine[0], first, yours[0], second) or _is_other_year(mine[0], first, yours[0], second):
             return None
+        if _is_note(ours, theirs) and sort in ("year", "date"):
+            return None
+        if _is_within(mine[0], yours[0]) or _is_within(yours[0], mine[0]) or _is_example(mine[0], first):
+            return None
+        if _is_example(yours[0], second):
+            return None
+        if sort == "year" and not (SAYS.search(ours) and SAYS.search(theirs)):
+            return None
         kind = "date" if sort in ("date", "year", "time") else "figure"
         found.append(Change(kind, mine[0].text.strip(" .,;"), yours[0].text.strip(" .,;")))
     days = [list(WEEKDAYS.finditer(text)) for text in (ours, theirs)]
@@ -91,11 +119,35 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
     return found
 
 
+def _is_note(ours: str, theirs: str) -> bool:
+    """Return whether both say when a text was made: each says so of its own."""
+    return bool(EDITION.search(ours) and EDITION.search(theirs))
+
+
+def _is_within(bounded: Figure, other: Figure) -> bool:
+    """Return whether a figure without a bound lies within the bound of the other one: "up to 100 GB" and "1 GB"."""
+    values = [_value(each) for each in (bounded, other)]
+    if not bounded.bound or other.bound or values[0] is None or values[1] is None:
+        return False
+    return values[1] <= values[0] if bounded.bound == MOST else values[1] >= values[0]
+
+
+def _value(figure: Figure) -> float | None:
+    keys = [key for reading in figure.readings[:1] for key in reading if key.startswith("n:")]
+    return float(keys[0][2:]) if keys and PLAIN_NUMBER.fullmatch(keys[0][2:]) else None
+
+
+def _is_example(figure: Figure, facts: Facts) -> bool:
+    return bool(EXAMPLE.search(facts.text[: figure.start]))
+
+
 def _comparable_texts(one: Statement, other: Statement) -> tuple[str, str]:
     """Return what of the two is compared: of two rows, the cells of the columns that both have."""
     if len(one.unit.cells) > 2 and len(other.unit.cells) > 2:
         names = [{_keys(name): cell for name, cell in each.unit.cells if _keys(name)} for each in (one, other)]
         shared = [name for name in names[0] if name in names[1]]
+        if len(shared) < min(map(len, names)):
+            shared = []  # tables of two kinds
         return tuple("; ".join(cells[name] for name in shared) for cells in names)  # type: ignore[return-value]
     return comparable(one.unit.text), comparable(other.unit.text)
 
@@ -130,6 +182,8 @@ def _is_name(figure: Figure, facts: Facts) -> bool:
         return True
     if figure.measure or sort_of(figure) != "":
         return False
+    if before[-1:].isalpha():  # "gpu72"
+        return True
     if NAMED_BY.search(before):
         return True
     word, counted = WORD_BEFORE.search(before), WORD_COUNTED.match(behind)
@@ -141,6 +195,8 @@ def _is_name(figure: Figure, facts: Facts) -> bool:
 def _is_of_the_same(one: Figure, first: Facts, other: Figure, second: Facts) -> bool:
     if sort_of(one) == "" and _counted(one, first) != _counted(other, second):
         return False
+    if _rate(one, first) != _rate(other, second):
+        return False
     ours, theirs = _around(one, first), _around(other, second)
     return bool(ours & theirs) or not ours or not theirs
 
@@ -149,6 +205,12 @@ def _counted(figure: Figure, facts: Facts) -> str:
     """Return the stem of the word that a bare number counts, empty if none follows."""
     word = WORD_COUNTED.match(facts.text[figure.start + len(figure.text) :])
     return stem(fold(word[1])) if word else ""
+
+
+def _rate(figure: Figure, facts: Facts) -> str:
+    """Return the stem of what a figure is one for each of, empty if none follows."""
+    match = RATE.match(facts.text[figure.start + len(figure.text) :])
+    return stem(fold(match["of"])) if match else ""
 
 
 def _around(figure: Figure, facts: Facts) -> frozenset[str]:

@@ -9,6 +9,7 @@ from chat.pipeline.verification.comparison import compare
 from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts
 from chat.pipeline.verification.signals import ADVISED, EXEMPT, FORBIDDEN, MODALITY, OBLIGED, PERMITTED, QUANTITY
+from chat.pipeline.verification.units import POINTS_BACK
 from chat.pipeline.verification.words import fold, stem
 
 CONFLICTS = frozenset(
@@ -40,6 +41,9 @@ BOUNDS = (
         ),
     ),
 )
+FORBIDS = re.compile(r"(?:please )?(?:do not|don['’]t|never)\s+(?P<verb>[^\W\d_]+)", re.IGNORECASE)
+AHEAD = re.compile(r"\b(?:will|wird|werden)\b", re.IGNORECASE)
+PAST = re.compile(r"\b(?:was|were|(?:has|have) been|wurden?|(?:ist|sind) .{0,60}worden)\b", re.IGNORECASE)
 #: Letters behind a beginning such as "un-".
 LEAST_REST = 4
 Patterns = tuple[tuple[str, re.Pattern[str]], ...]
@@ -48,14 +52,22 @@ Patterns = tuple[tuple[str, re.Pattern[str]], ...]
 def find_wording(one: Statement, other: Statement) -> tuple[str, str, str] | None:
     """Return kind and words of the difference, or None."""
     first, second = one.own, other.own
+    if _is_step(one, other) or _is_step(other, one):
+        return None
     for kind, patterns in (("bound", BOUNDS), ("bound", ORDER), ("modality", MODALITY), ("quantity", QUANTITIES)):
         ours, theirs = _excess(patterns, first.text, second.text)
+        if kind == "bound" and _are_of_two_times(first.text, second.text):
+            continue
+        if kind == "modality" and _deny_twice(one, other, {*ours, *theirs}):
+            return None
         if len(ours) == len(theirs) == 1 and (kind != "modality" or frozenset((*ours, *theirs)) in CONFLICTS):
             return kind, next(iter(ours.values())), next(iter(theirs.values()))
     found = [_compare(a, b) for a, b in ((one, other), (other, one))]
     both = [each.features for each in found]
     words = [each.doubts.get("polarity", "") for each in found]
-    if all(features["bound_conflicts"] or features["bound_direction"] for features in both):
+    if not _are_of_two_times(first.text, second.text) and all(
+        features["bound_conflicts"] or features["bound_direction"] for features in both
+    ):
         return "bound", found[0].doubts.get("bound", ""), found[1].doubts.get("bound", "")
     if poles := [
         name for name, signs in first.poles.items() if name in second.poles and not signs & second.poles[name]
@@ -64,9 +76,35 @@ def find_wording(one: Statement, other: Statement) -> tuple[str, str, str] | Non
     for word, contrary in ((first, second), (second, first)):
         if said := _find_contrary(word, contrary):
             return "polarity", said, said
+    if FORBIDDEN in first.modality & second.modality:
+        return None  # "not possible" and "prohibited"
     if (first.negations % 2) != (second.negations % 2) and all(features["sign_conflicts"] for features in both):
         return "polarity", words[0], words[1]
     return None
+
+
+def _is_step(one: Statement, other: Statement) -> bool:
+    """Return whether a statement introduces what follows, points back with a word that the other one has not, or
+    forbids what the other one does not speak of."""
+    text = one.unit.text
+    if text.endswith(":"):
+        return True
+    back = POINTS_BACK.match(text)
+    if back and not re.search(rf"\b{re.escape(back[0])}\b", other.unit.text, re.IGNORECASE):
+        return True
+    forbidden = FORBIDS.match(text)
+    return forbidden is not None and stem(fold(forbidden["verb"])) not in other.own.keys
+
+
+def _deny_twice(one: Statement, other: Statement, said: set[str]) -> bool:
+    """Return whether one denies both of what the other one affirms: "no refund unless ...", "a refund if ..."."""
+    counts = [each.own.negations for each in (one, other)]
+    return said == {FORBIDDEN, PERMITTED} and counts[0] != counts[1] and counts[0] % 2 == counts[1] % 2
+
+
+def _are_of_two_times(one: str, other: str) -> bool:
+    """Return whether one announces what the other one tells of as past: "will close by May", "closed since May"."""
+    return any(AHEAD.search(ours) and PAST.search(theirs) for ours, theirs in ((one, other), (other, one)))
 
 
 def _find_contrary(one: Facts, other: Facts) -> str:
