@@ -1,16 +1,20 @@
 """Rankings of a period beside the one before, on the counts alone: documents, FAQs and topics by their answers."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
 from django.db.models.lookups import GreaterThanOrEqual
+from django.utils import timezone
 
 from analytics.dashboard.types import Complement, NeverCited, People, Ranked
 from analytics.dashboard.visibility import INSIDE, Row, View, rows_in_view, span_filter, wider
-from analytics.models import DocumentCount, FAQCount, Topic, TopicCount
+from analytics.models import DocumentCount, FAQCount, Gap, Topic, TopicCount
+from analytics.periods import Period, Step
 from chat.models.assistants import OfAssistants
+from core.access import Staff
 from faqs.models import FAQ
 from knowledge.models import Document
 
@@ -19,6 +23,11 @@ SHOWN_TOPICS = 5
 THUMBS = ("thumbs_up", "thumbs_down")
 #: What says how many people are behind a row, and behind its thumbs: only who may not see small groups needs it.
 PEOPLE, PEOPLE_OF_THUMBS = ("newcomers", "busiest"), ("newcomers_up", "newcomers_down")
+VIEW_TOPIC = "analytics.view_topic"
+#: No figures are kept for longer, and so many topics are named: a university has some hundreds.
+EVER, MOST = datetime.timedelta(days=3_660), 200
+#: Topics that staff named or pinned.
+KEPT = Q(is_pinned=True) | Q(named_by=Gap.NamedBy.STAFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,22 @@ def top_topics(view: View, among: Sequence[int] | None = None) -> list[Ranked]:
     topics = Topic.objects.filter(merged_into=None).values("name")
     ranking = Ranking("topic", topics, THUMBS, limit=SHOWN_TOPICS, among=among)
     return rank(TopicCount.objects.all(), view, ranking)
+
+
+def topics_to_name(by: Staff) -> list[Topic]:
+    """Return topics about enough people, and those that staff named or pinned, by name: two queries.
+
+    The name of any other topic is a question of few people.
+    """
+    if not by.has_perm(VIEW_TOPIC):
+        return []
+    today = timezone.localdate()
+    ever = View(Period(today - EVER, today), Step.MONTH, by)
+    # A view of everything has no wider one: what may be ranked has enough people.
+    asked = rank(TopicCount.objects.all(), ever, Ranking("topic", Topic.objects.values("name"), limit=MOST))
+    topics = Topic.objects.visible_to(by).filter(KEPT | Q(pk__in=[row.pk for row in asked]), merged_into=None)
+    found = topics.defer("centroid").select_related("assistant")
+    return sorted(found, key=lambda topic: topic.title.casefold())
 
 
 def never_cited(view: View) -> NeverCited:

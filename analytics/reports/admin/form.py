@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.form import OF_ANOTHER, site_names
 from analytics.dashboard.overview import choices_for
-from analytics.dashboard.topics import topics_to_name
+from analytics.dashboard.rankings import topics_to_name
 from analytics.mails import NO_MAILS, sends_mails
 from analytics.models import Report, Review, Topic
 from analytics.periods import Period

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.paginator import Paginator
 from django.utils import timezone
 
-from analytics.dashboard.topics import topics_to_name
+from analytics.dashboard.rankings import topics_to_name
 from analytics.models import Report, StoredReport
 from analytics.reports.definition import FORMATS, Definition, Names, in_words, names_for
 from analytics.reports.permissions import may_open

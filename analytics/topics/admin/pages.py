@@ -21,7 +21,7 @@ from analytics.dashboard.admin.links import Links
 from analytics.dashboard.admin.view import range_links
 from analytics.dashboard.formatting import NOTHING, Change, change, count_text, percent, period_name, whole
 from analytics.dashboard.overview import choices_for, reach
-from analytics.dashboard.topics import VIEW_TOPIC
+from analytics.dashboard.rankings import VIEW_TOPIC
 from analytics.dashboard.visibility import View
 from analytics.models import Gap, Topic
 from analytics.topics.admin.trend import build_trend

@@ -162,9 +162,7 @@ def page_with_programmes(*, dates: tuple[str, str]) -> None:
     rows = "| Programme | Deadline |\n|---|---|\n| {degree} Computer Science | {day} |\n| {degree} Physics | 1 May |"
     tables = zip(("Bachelor's", "Master's"), ("B.Sc.", "M.Sc."), dates, strict=True)
     text = "\n\n".join(f"## {name} programmes\n\n{rows.format(degree=degree, day=day)}" for name, degree, day in tables)
-    load_pages(
-        [{"url": "https://www.uni.example/d", "title": "Application deadlines", "language": "en", "text": text}]
-    )
+    load_pages([{"url": "https://www.uni.example/d", "title": "Application deadlines", "language": "en", "text": text}])
 
 
 def test_of_several_things_with_the_name_that_is_said_one_is_chosen(server: Server) -> None:
