@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 
-from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER
+from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, make_roles
 from tests.analytics.gaps.rows import new_gap
 from tests.factories import CategoryFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 from tests.staff.test_home import Team, make_member
@@ -103,6 +103,7 @@ def test_an_empty_list_says_that_nothing_is_there_or_matches() -> None:
 
 
 def test_an_empty_list_tells_who_is_in_no_team_whom_to_ask() -> None:
+    make_roles()
     UserFactory(is_superuser=True, first_name="Ada", last_name="Min")
     client = sign_in(UserFactory(teams=[Group.objects.get(name=CURATOR)]))
     shown = client.get(reverse("admin:faqs_faq_changelist")).content.decode()
