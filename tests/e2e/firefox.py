@@ -93,11 +93,20 @@ class Firefox(Hands):
         file.unlink()
         return text
 
+    def goes_offline(self, is_offline: bool) -> None:
+        self._in_the_browser("Services.io.offline = arguments[0]", is_offline)
+
     def problems(self) -> list[str]:
-        self.command("Marionette:SetContext", value="chrome")
-        found: list[str] = self.script(PROBLEMS)
-        self.command("Marionette:SetContext", value="content")
+        found: list[str] = self._in_the_browser(PROBLEMS)
         return found
+
+    def _in_the_browser(self, script: str, *arguments: Any) -> Any:
+        """Run a script with the rights of the browser itself."""
+        self.command("Marionette:SetContext", value="chrome")
+        try:
+            return self.script(script, *arguments)
+        finally:
+            self.command("Marionette:SetContext", value="content")
 
 
 @pytest.fixture
