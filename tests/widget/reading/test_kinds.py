@@ -12,7 +12,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 REST = [f"button: {name}" for name in ("Helpful, not pressed", "Not helpful, not pressed", "Copy the answer")]
 TOOLS = ["group: This answer", *REST, "button: Answer anew", "button: Ask a person"]
 PDF = "Fee regulations 2026 (PDF)"
-CHIPS = ["button: 1 Semester contribution, collapsed", f"button: 2 {PDF} Winter term 2025/26 page 4, collapsed"]
+PDF_CHIP = f"{PDF} Winter term 2025/26 page 4 read by OCR, collapsed"
+CHIPS = ["button: 1 Semester contribution, collapsed", f"button: 2 {PDF_CHIP}"]
 PLAIN = "button: Plain language, not pressed"
 FIRST = ["text: The semester contribution is 318.40 euros", "link: Source 1: Semester contribution"]
 #: By question: what is read of the reply, and what is announced once the pages have been looked through.
@@ -84,7 +85,7 @@ KINDS: dict[str, tuple[list[str], list[str]]] = {
             "region: Sources",
             "heading 4: Sources",
             "list of 1",
-            f"button: 1 {PDF} Winter term 2025/26 page 4, collapsed",
+            f"button: 1 {PDF_CHIP}",
             PLAIN,
             *TOOLS,
         ],
