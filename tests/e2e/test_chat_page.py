@@ -173,7 +173,7 @@ def test_a_changed_faq_changes_the_sources_of_the_next_answer(page: Page, browse
 
     def save() -> None:
         office.get_by_role("button", name="Save and continue editing").click()
-        expect(office.locator(".messagelist .success")).to_be_visible()
+        expect(office.locator(".messagelist .success")).to_be_visible(timeout=30_000)
 
     def answers_from(title: str) -> None:
         """Ask until a worker has seen the change, which takes a second where nothing else is to be done."""
