@@ -31,7 +31,7 @@ SHORTEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where pages are: files of a repository's `folder` at a commit, as patterns; `built_on` says that the rules were
+    """Files of a repository's `folder` at a commit, as patterns; `built_on` says that the rules were
     made with them."""
 
     name: str

@@ -37,7 +37,7 @@ SECONDS = 3_600
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a program said of a file; `seconds` are the processor's, with its start."""
+    """The text that a program read from a file; `seconds` are processor time, its start included."""
 
     text: str
     seconds: float

@@ -1,4 +1,4 @@
-"""Whether two statements stand on pages of one kind about two subjects, or say too little without what is around; pure.
+"""Pages of one kind about two subjects, whose statements do not contradict each other; pure.
 
 "Statutes of the students of biology" and "Statutes of the students of law" say the same of two councils in the same
 sections, and each is right.
