@@ -1,19 +1,24 @@
-"""Fit the weights of the check of sentences (`chat/pipeline/verification/fitted.npz`) to a file of judged sentences."""
+"""Fit the weights of the check of sentences (`chat/pipeline/verification`) to a file of judged sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chat.pipeline.verification.classifier import ClaimClassifier, Strictness
-from chat.pipeline.verification.verify import VETOES
+from chat.pipeline.verification.classifier import ClaimClassifier, Judge, Strictness, addressed
+from chat.pipeline.verification.verify import ADDRESSED, VETOES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: What a feature may say: that the sentence is supported, or that it is not. One of neither is not weighed, because the
 #: wording of a file's sentences would teach that plain words are false and free ones true.
-FOR = ("coverage", "own_coverage", "both_negated", "denial_agrees", "pole_agreements", "margin", "similarity")
+ENTAILMENT = "entailment"
+FOR = (
+    *("coverage", "own_coverage", "both_negated", "denial_agrees", "pole_agreements", "margin", "similarity"),
+    ENTAILMENT,
+)
 NEUTRAL = frozenset(
     {
         "length", "unit_length", "is_cell", "has_vector", "left_out", "left_out_count", "figures", "figures_left_out",
@@ -24,30 +29,71 @@ NEUTRAL = frozenset(
 #: Strength of the penalty on large weights, and the share of false sentences that each strictness lets pass.
 PENALTY = 4.0
 PASSING = {Strictness.STRICT: 0.025, Strictness.BALANCED: 0.08, Strictness.LENIENT: 0.15}
+#: The share that the facts let pass where the entailment model has to agree.
+PASSING_FACTS = {Strictness.STRICT: 0.05, Strictness.BALANCED: 0.15, Strictness.LENIENT: 0.25}
 HARD = ("figure", "date", "amount_in_words", "polarity", "bound", "modality")
 FOLDS = 8
 
 
-def fit(
-    rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]]
-) -> tuple[ClaimClassifier, "NDArray[np.float64]"]:
-    """Return the classifier fitted to all rows, and each row's score by one fitted without its passage."""
-    names = sorted(name for name in features[0] if name not in NEUTRAL)
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """What was fitted to all rows, and what was found for each row by weights fitted without its passage.
+
+    `shown` says which rows pass, by strictness; `scores` are those of the last judge.
+    """
+
+    classifiers: Mapping[Judge, ClaimClassifier]
+    shown: "Mapping[Strictness, NDArray[np.bool_]]"
+    scores: "NDArray[np.float64]"
+
+
+def fit(rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]], *, words_only: bool) -> Fitted:
+    hard = np.array([row["kind"] in HARD for row in rows])
+    vetoed = np.array([any(each[name] for name in VETOES) for each in features])
+
+    def least(scores: "NDArray[np.float64]", shares: Mapping[Strictness, float]) -> dict[Strictness, float]:
+        return {level: float(np.quantile(scores[hard], 1 - share)) for level, share in shares.items()}
+
+    def judge(names: Sequence[str]) -> "tuple[NDArray[np.float64], NDArray[np.float64], float]":
+        scores, weights, offset = _cross_validate(rows, features, names)
+        return np.where(vetoed, 0.0, scores), weights, offset
+
+    names = sorted(name for name in features[0] if name not in NEUTRAL | {ENTAILMENT})
+    scores, weights, offset = judge(names)
+    strict = least(scores, PASSING)
+    if words_only:
+        words = ClaimClassifier(tuple(names), weights, offset, {level.value: strict[level] for level in Strictness})
+        return Fitted({Judge.WORDS: words}, {level: scores >= strict[level] for level in Strictness}, scores)
+    loose = least(scores, PASSING_FACTS)
+    thresholds = {level.value: loose[level] for level in Strictness}
+    thresholds |= {addressed(level): strict[level] for level in Strictness}
+    facts = ClaimClassifier(tuple(names), weights, offset, thresholds)
+    speaks = np.array([bool(ADDRESSED.search(row["sentence"])) for row in rows])
+    both_names = [*names, ENTAILMENT]
+    both_scores, weights, offset = judge(both_names)
+    shown, thresholds = {}, {}
+    for level, share in PASSING.items():
+        allowed = scores >= np.where(speaks, strict[level], loose[level])
+        thresholds[level.value] = float(np.quantile(np.where(allowed, both_scores, 0.0)[hard], 1 - share))
+        shown[level] = allowed & (both_scores >= thresholds[level.value])
+    both = ClaimClassifier(tuple(both_names), weights, offset, thresholds)
+    return Fitted({Judge.FACTS: facts, Judge.ENTAILMENT: both}, shown, both_scores)
+
+
+def _cross_validate(
+    rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]], names: Sequence[str]
+) -> "tuple[NDArray[np.float64], NDArray[np.float64], float]":
+    """Return each row's score by weights fitted without its passage; then weights and offset fitted to all rows."""
     matrix = np.array([[each[name] for name in names] for each in features])
     supported = np.array([row["supported"] for row in rows])
     passages = sorted({row["passage"] for row in rows})
     fold = np.array([_fold(passages.index(row["passage"])) for row in rows])
-    hard = np.array([row["kind"] in HARD for row in rows])
     scores = np.zeros(len(rows))
     for number in range(FOLDS):
         kept = fold != number
         weights, offset = _regress(names, matrix[kept], supported[kept])
         scores[~kept] = 1 / (1 + np.exp(-(matrix[~kept] @ weights + offset)))
-    weights, offset = _regress(names, matrix, supported)
-    vetoed = np.array([any(each[name] for name in VETOES) for each in features])
-    scores[vetoed] = 0.0
-    thresholds = {level.value: float(np.quantile(scores[hard], 1 - share)) for level, share in PASSING.items()}
-    return ClaimClassifier(tuple(names), weights, offset, thresholds), scores
+    return scores, *_regress(names, matrix, supported)
 
 
 def _fold(number: int) -> int:

@@ -30,7 +30,7 @@ from chat.pipeline.run import collect
 from chat.pipeline.understanding.route import understand
 from chat.protocol.events import End
 from chat.protocol.moment import read_moment
-from core.inference.embeddings.e5 import MULTILINGUAL
+from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from core.inference.embeddings.minilm import MINILM
 from faqs.indexing import sync_pending as sync_faqs
 from faqs.models import FAQ

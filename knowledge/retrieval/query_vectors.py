@@ -10,7 +10,7 @@ import numpy as np
 from core.hashing import fingerprint
 from core.inference.embeddings import configured_model, get_embedder
 from core.inference.embeddings.calibration import Scale
-from core.inference.embeddings.e5 import MULTILINGUAL
+from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from core.inference.embeddings.ensemble import (
     JOINED,
     MULTILINGUAL_SCALE,

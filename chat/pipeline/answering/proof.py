@@ -1,4 +1,4 @@
-"""The proof of a model's sentences: each against the passages that it cites, by words and by vectors."""
+"""The proof of a model's sentences: each against the passages that it cites, by words and by meaning."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,9 +11,10 @@ from chat.pipeline.sentences.unit_vectors import compute_vectors, unit_vectors
 from chat.pipeline.verification.alignment import make_candidates
 from chat.pipeline.verification.classifier import Strictness
 from chat.pipeline.verification.units import split_units
-from chat.pipeline.verification.verify import Embed, Passage, Reason, Verdict, choose_passage, verify
+from chat.pipeline.verification.verify import Meaning, Passage, Reason, Verdict, choose_passage, verify
 from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable
+from core.inference.entailment.model import get_entailment_model
 from core.telemetry.tracing import span
 from knowledge.chunking.sentences import sentence_spans
 from knowledge.guardrails.injection import flag_document
@@ -36,7 +37,7 @@ class Prover:
         self._language, self._strictness = language, strictness
         self._passages = [Passage(without_orders(each.text), each.full_title, each.heading) for each in candidates]
         self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._embed: Embed | None = None
+        self._meaning: Meaning | None = None
         self._prepare()
 
     def prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
@@ -48,21 +49,23 @@ class Prover:
             try:
                 verdict, candidate = self._prove(sentence, numbers)
             except EmbeddingUnavailable:
-                self._embed = None
+                self._meaning = None
                 verdict, candidate = self._prove(sentence, numbers)
             return (judge_again(verdict, sentence, candidate) if candidate else verdict), candidate
 
     def _prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
         places = [place for place, each in enumerate(self._candidates) if each.number in numbers]
         if not places:
-            best = choose_passage(sentence, self._passages, embed=self._embed)
+            best = choose_passage(sentence, self._passages, meaning=self._meaning)
             places = [] if best is None else [best]
         passages = [self._passages[place] for place in places]
-        verdict = verify(sentence, passages, language=self._language, strictness=self._strictness, embed=self._embed)
+        verdict = verify(
+            sentence, passages, language=self._language, strictness=self._strictness, meaning=self._meaning
+        )
         return verdict, None if verdict.passage is None else self._candidates[places[verdict.passage]]
 
     def _prepare(self) -> None:
-        """Compute the vectors of all units. If the embedding model is away, words alone are compared."""
+        """Compute the vectors of all units. If one of the models is away, words alone are compared."""
         texts = [
             each.text
             for passage in self._passages
@@ -70,9 +73,10 @@ class Prover:
         ]
         try:
             self._vectors = unit_vectors.compute(texts)
+            entails = get_entailment_model().logit
         except EmbeddingUnavailable:
             return
-        self._embed = self._look_up
+        self._meaning = Meaning(self._look_up, entails)
 
     def _look_up(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return the vectors of a sentence and of units; the sentence's is forgotten with the answer."""

@@ -1,8 +1,7 @@
 """The fitted weights that turn the differences between a sentence and its unit into one score; numpy alone.
 
-A logistic regression, one for comparisons with vectors and one for those without. It is fitted by
-`python -m benchmarks.claims --fit` to `benchmarks/data/claims_dev.jsonl`; each weight may only count the way that its
-feature means (`docs/decisions/0025-checking-sentences.md`).
+A logistic regression, fitted by `python -m benchmarks.claims --fit` to `benchmarks/data/claims_dev.jsonl`; each weight
+may only count the way that its feature means (`docs/decisions/0025-checking-sentences.md`).
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parent
-FITTED = {False: FOLDER / "fitted_words.npz", True: FOLDER / "fitted_vectors.npz"}
+
+
+class Judge(StrEnum):
+    """What a sentence is compared by: its words alone, its facts and vectors, or what the entailment model says too."""
+
+    WORDS = "words"
+    FACTS = "facts"
+    ENTAILMENT = "entailment"
+
+    @property
+    def fitted(self) -> Path:
+        return FOLDER / f"fitted_{self}.npz"
 
 
 class Strictness(StrEnum):
@@ -29,9 +39,17 @@ class Strictness(StrEnum):
     LENIENT = "lenient"
 
 
+def addressed(strictness: Strictness) -> str:
+    """Return the name of the threshold for sentences that speak to their reader."""
+    return f"{strictness}, addressed"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimClassifier:
-    """Weights (k,) of the features `names` and their sum's offset; the least score that each strictness asks for."""
+    """Weights (k,) of the features `names` and their sum's offset; the least score that each strictness asks for.
+
+    Of the facts, `thresholds` also has the least score of a sentence that speaks to its reader, by `addressed`.
+    """
 
     names: tuple[str, ...]
     weights: "NDArray[np.float64]"
@@ -55,6 +73,9 @@ class ClaimClassifier:
             thresholds=np.array(list(self.thresholds.values())),
         )
 
+    def least(self, strictness: Strictness, *, is_addressed: bool = False) -> float:
+        return self.thresholds[addressed(strictness) if is_addressed else strictness]
+
     @classmethod
     def load(cls, path: Path) -> Self:
         with np.load(path) as file:
@@ -67,6 +88,5 @@ class ClaimClassifier:
 
 
 @cache
-def get_classifier(*, with_vectors: bool) -> ClaimClassifier:
-    """Return the weights for comparisons with vectors, or those for comparisons by words alone."""
-    return ClaimClassifier.load(FITTED[with_vectors])
+def get_classifier(judge: Judge) -> ClaimClassifier:
+    return ClaimClassifier.load(judge.fitted)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.guardrails.eligibility import may_decide
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
-from chat.pipeline.verification.classifier import Strictness, get_classifier
+from chat.pipeline.verification.classifier import Judge, Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
 from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts, read_facts
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
+#: Given a text of a page and a sentence, returns the logarithm of the odds that the text says the sentence.
+Entails = Callable[[str, str], float]
 
 #: A longer sentence is a paragraph; it is not proven.
 LONGEST_SENTENCE = 1_200
@@ -47,6 +49,8 @@ CONNECTIVE = re.compile(
 )
 #: More words of meaning than this make a fact of what begins as a connective.
 LONGEST_CONNECTIVE = 6
+#: A sentence that speaks to its reader may tell them an outcome, which an entailment model takes for what is required.
+ADDRESSED = re.compile(r"\b(?:[Yy]ou|[Yy]ours?|[Dd]u|[Dd]ein\w*|[Dd]ir|[Dd]ich|Sie|Ihnen|Ihre?[mnrs]?)\b")
 #: Doubts that no score outweighs.
 VETOES = ("figures_missing", "unknown_addresses", "measures", "cell_conflict")
 
@@ -58,6 +62,18 @@ class Passage:
     text: str
     title: str = ""
     heading: str = ""
+
+    @property
+    def label(self) -> str:
+        return " › ".join(part for part in (self.title, self.heading) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """How texts are compared by what they mean; without it words alone are compared."""
+
+    embed: Embed
+    entails: Entails
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +120,7 @@ def verify(
     *,
     language: str = "",
     strictness: Strictness = Strictness.STRICT,
-    embed: Embed | None = None,
+    meaning: Meaning | None = None,
 ) -> Verdict:
     """Return whether one of the passages that the sentence cites supports it.
 
@@ -118,26 +134,25 @@ def verify(
             return Verdict(True, 1.0, (), text, place)
     if len(text) > LONGEST_SENTENCE:
         return Verdict(False, 0.0, (Reason("too_long"),))
-    checked = [(place, examine(text, passage, embed=embed)) for place, passage in enumerate(passages)]
+    checked = [(place, examine(text, passage, meaning=meaning)) for place, passage in enumerate(passages)]
     compared = [(place, each, _score(each)) for place, each in checked if each is not None]
     if not compared:
         return Verdict(False, 0.0, (Reason("unaligned"),))
     place, best, score = max(compared, key=lambda each: each[2])
-    classifier = get_classifier(with_vectors=embed is not None)
     reasons = tuple(Reason(kind, said) for kind, said in best.comparison.doubts.items())
     if may_decide(text):
         return Verdict(False, 0.0, (Reason("decision", text), *reasons), _quotable(best), place)
-    if score >= classifier.thresholds[strictness]:
+    if _is_supported(text, best, score, passages[place], strictness, meaning):
         return Verdict(True, score, (), _unit(best), place)
     return Verdict(False, score, reasons or (Reason("unclear"),), _quotable(best), place)
 
 
-def choose_passage(sentence: str, passages: Sequence[Passage], *, embed: Embed | None = None) -> int | None:
+def choose_passage(sentence: str, passages: Sequence[Passage], *, meaning: Meaning | None = None) -> int | None:
     """Return the place of the passage that supports a sentence without a citation best; None if no word is shared."""
     text = MARKER.sub("", sentence).strip()[:LONGEST_SENTENCE]
     found = []
     for place, passage in enumerate(passages):
-        checked = examine(text, passage, embed=embed)
+        checked = examine(text, passage, meaning=meaning)
         if checked is not None and checked.alignment.coverage > 0:
             found.append((_score(checked), checked.alignment.coverage, -place))
     return -max(found)[2] if found else None
@@ -168,14 +183,14 @@ def is_connective(text: str) -> bool:
     )
 
 
-def examine(sentence: str, passage: Passage, *, embed: Embed | None = None) -> Checked | None:
+def examine(sentence: str, passage: Passage, *, meaning: Meaning | None = None) -> Checked | None:
     """Return the comparison of a sentence with its best unit; None if the passage has no unit."""
     candidates = make_candidates(split_units(passage.text, passage.title, passage.heading))
     if not candidates:
         return None
     text = as_sentence(sentence)
     said = read_facts(text)
-    similarities = None if embed is None else _similarities(text, said, candidates, embed)
+    similarities = None if meaning is None else _similarities(text, said, candidates, meaning.embed)
     alignment = align(said, candidates, similarities)
     if alignment is None:
         return None
@@ -186,11 +201,29 @@ def examine(sentence: str, passage: Passage, *, embed: Embed | None = None) -> C
     return Checked(said, alignment, compare(said, alignment, whole, candidates, similarity=closeness))
 
 
+def read_unit(checked: Checked, passage: Passage) -> str:
+    """Return the aligned words as the entailment model reads them: after title and heading."""
+    return f"{passage.label}: {_unit(checked)}"
+
+
+def _is_supported(
+    text: str, checked: Checked, score: float, passage: Passage, strictness: Strictness, meaning: Meaning | None
+) -> bool:
+    """Return whether the facts allow a sentence and, where the entailment model can be asked, it agrees."""
+    if meaning is None:
+        return score >= get_classifier(Judge.WORDS).least(strictness)
+    facts, both = get_classifier(Judge.FACTS), get_classifier(Judge.ENTAILMENT)
+    if score < facts.least(strictness, is_addressed=bool(ADDRESSED.search(text))):
+        return False
+    entailment = meaning.entails(read_unit(checked, passage), text)
+    return both.score(checked.comparison.features | {"entailment": entailment}) >= both.least(strictness)
+
+
 def _score(checked: Checked) -> float:
     if checked.is_vetoed:
         return 0.0
     features = checked.comparison.features
-    return get_classifier(with_vectors=bool(features["has_vector"])).score(features)
+    return get_classifier(Judge.FACTS if features["has_vector"] else Judge.WORDS).score(features)
 
 
 def _quotable(checked: Checked) -> str:

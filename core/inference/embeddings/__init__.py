@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from core.inference.embeddings.base import Embedder, EmbeddingUnavailable
-from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
+from core.inference.embeddings.e5.embedder import MULTILINGUAL, MultilingualEmbedder
 from core.inference.embeddings.ensemble import JOINED, JoinedEmbedder
 from core.inference.embeddings.exported import EXPORTED, ExportedEmbedder, is_exported
 from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder

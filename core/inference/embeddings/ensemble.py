@@ -14,7 +14,7 @@ import numpy as np
 from core.hashing import fingerprint
 from core.inference.embeddings.base import Embedder
 from core.inference.embeddings.calibration import Band, Scale
-from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
+from core.inference.embeddings.e5.embedder import MULTILINGUAL, MultilingualEmbedder
 from core.inference.embeddings.language_means import centre
 from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder
 

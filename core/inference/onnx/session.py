@@ -27,9 +27,15 @@ class EncoderSession:
 
     def unit_vector(self, **inputs: "NDArray[Any]") -> "NDArray[np.float32]":
         """Embed one text: a batch would share its quantization scale, so a vector would depend on its neighbours."""
-        (pooled,) = self._session.run(self._outputs[:1], inputs)
-        unit: NDArray[np.float32] = pooled[0] / np.linalg.norm(pooled[0])
+        pooled = self.pooled(**inputs)
+        unit: NDArray[np.float32] = pooled / np.linalg.norm(pooled)
         return unit
+
+    def pooled(self, **inputs: "NDArray[Any]") -> "NDArray[np.float32]":
+        """Return the pooled encoding of one text, of shape (width,)."""
+        (pooled,) = self._session.run(self._outputs[:1], inputs)
+        encoding: NDArray[np.float32] = pooled[0]
+        return encoding
 
     def encodings(self, **inputs: "NDArray[Any]") -> "NDArray[np.float32]":
         """Encode one text's pieces, of shape (pieces, width)."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.inference.embeddings.e5 import MULTILINGUAL
+from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from core.inference.embeddings.ensemble import JOINED, MULTILINGUAL_SCALE
 from core.inference.embeddings.minilm import MiniLMEmbedder
 from knowledge.retrieval.query_vectors import search_vector

@@ -10,7 +10,7 @@ from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
 from chat.pipeline.sentences.ranking import RankedSentence, rank_parts, split_question
 from chat.pipeline.tuning import MOST_FURTHER_WORDS, MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN
-from core.inference.embeddings.e5 import MULTILINGUAL
+from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from knowledge.models import Document, Source, SourcePage
 from knowledge.retrieval.query_vectors import multilingual_vectors
 from tests.chat.candidates import candidate

@@ -12,7 +12,7 @@ from chat.pipeline.sentences.quotable import Quotable
 from chat.pipeline.sentences.ranking import RankedSentence
 from chat.pipeline.sentences.sources import choose_sources, weigh_sentences
 from core.inference.embeddings import EmbeddingUnavailable
-from core.inference.embeddings.e5 import MULTILINGUAL
+from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from knowledge.retrieval.search import Retrieval
 from tests.chat.candidates import candidate
 

@@ -10,10 +10,11 @@ from pytest_django import Settings
 from sentencepiece import SentencePieceProcessor
 
 from core.inference import embeddings as embedding
-from core.inference.embeddings import EmbeddingUnavailable, configured_model, e5_package, get_embedder
+from core.inference.embeddings import EmbeddingUnavailable, configured_model, get_embedder
 from core.inference.embeddings.calibration import COMMON, Band, measured_scale
-from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
-from core.inference.embeddings.e5_package import PackagedE5
+from core.inference.embeddings.e5 import package as e5_package
+from core.inference.embeddings.e5.embedder import MULTILINGUAL, MultilingualEmbedder
+from core.inference.embeddings.e5.package import PackagedE5
 from core.inference.embeddings.ensemble import JOINED
 from core.inference.embeddings.minilm import MINILM
 from core.inference.embeddings.remote import Prefixes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
-from core.inference.embeddings.e5 import MULTILINGUAL, MultilingualEmbedder
+from core.inference.embeddings.e5.embedder import MULTILINGUAL, MultilingualEmbedder
 from core.inference.embeddings.ensemble import ENGLISH_SHARE, JOINED, multilingual_part
 from core.inference.embeddings.minilm import MINILM, MiniLMEmbedder
 

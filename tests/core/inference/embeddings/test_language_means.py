@@ -5,7 +5,7 @@ import pytest
 
 from chat.pipeline.understanding.kind_fitting import measure_language_means
 from core.inference.embeddings import get_embedder
-from core.inference.embeddings.e5 import MULTILINGUAL
+from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from core.inference.embeddings.ensemble import JOINED, centred_multilingual, only_multilingual
 from core.inference.embeddings.language_means import centre, load_means
 

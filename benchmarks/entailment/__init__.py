@@ -1,0 +1,1 @@
+"""Learns the weights of the built-in entailment model (`core/inference/entailment`) from the judged sentences."""

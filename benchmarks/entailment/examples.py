@@ -1,0 +1,111 @@
+"""Writes what the entailment model learns from, as pieces of its vocabulary.
+
+`python -m benchmarks.entailment.examples OUT`: each judged sentence stands beside the words of its passage that the
+check aligns it with. `OUT/examples.npz` and `OUT/e5.npz`, the weights that training begins with, are all that
+`benchmarks.entailment.training` reads.
+"""
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.claims import DATA, FITTED_TO, read, remembered
+from benchmarks.environment import ROOT
+from benchmarks.measuring import say
+
+if TYPE_CHECKING:
+    from core.inference.embeddings.e5.package import PackagedE5
+
+#: Sentences that the check's own weights are not fitted to: they are learned from in every part of cross-validation.
+WRITTEN = DATA / "claims_written.jsonl"
+FOLDS = 3
+
+
+def fold_of(row: dict[str, Any]) -> int:
+    """Return the part of cross-validation that a sentence belongs to, that of its passage."""
+    passage = row["id"].rsplit("/", 1)[0]
+    return int(hashlib.md5(passage.encode(), usedforsecurity=False).hexdigest(), 16) % FOLDS
+
+
+def write_examples(folder: Path) -> None:
+    from chat.pipeline.verification.verify import Meaning, Passage, examine, read_unit
+    from core.inference.embeddings.e5.embedder import model_file
+    from core.inference.embeddings.e5.package import PackagedE5
+    from core.inference.embeddings.e5.pieces import load_pieces
+    from core.inference.entailment.model import SENTENCE_PIECES, TEXT_PIECES
+
+    meaning = Meaning(remembered(), lambda _text, _sentence: 0.0)
+    made = model_file()
+    pieces = load_pieces(made.with_name(f"{made.name}.model"))
+    rows = [(row, fold_of(row)) for path in FITTED_TO for row in read(path)]
+    rows += [(row, -1) for row in read(WRITTEN)]
+    sentences, texts, supported, folds, names = [], [], [], [], []
+    for row, fold in rows:
+        passage = Passage(row["passage"], row["title"])
+        checked = examine(row["sentence"], passage, meaning=meaning)
+        if checked is None:
+            continue
+        sentences.append(pieces.ids(row["sentence"])[:SENTENCE_PIECES])
+        texts.append(pieces.ids(read_unit(checked, passage))[:TEXT_PIECES])
+        supported.append(row["supported"])
+        folds.append(fold)
+        names.append(row["id"])
+    package = PackagedE5()
+    special = (package.special.begin, package.special.end, package.special.padding)
+    used = sorted({piece for each in (*sentences, *texts, special) for piece in each})
+    place = {piece: number for number, piece in enumerate(used)}
+    flat = [place[piece] for each in (*sentences, *texts) for piece in each]
+    folder.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(
+        folder / "examples.npz",
+        pieces=np.array(flat, np.int32),
+        ends=np.cumsum([len(each) for each in (*sentences, *texts)]),
+        supported=np.array(supported),
+        folds=np.array(folds),
+        ids=np.array(names),
+        special=np.array([place[piece] for piece in special]),
+    )
+    np.savez_compressed(folder / "e5.npz", **begin_with(package, used))
+    say(f"{len(names)} sentences, {sum(supported)} of them supported, and {len(used)} pieces are in {folder}.")
+
+
+def begin_with(package: "PackagedE5", used: list[int]) -> dict[str, Any]:
+    """Return the weights that training begins with, by the package's names, in float16: they have four bits there."""
+    from core.inference.embeddings.e5.package import unpacked
+
+    shape = package.shape
+    weights: dict[str, Any] = {
+        "words": unpacked(package.words()[used]),
+        "places": package.vector("emb.pos").reshape(shape.window, -1) + package.vector("emb.type")[: shape.width],
+        "emb.ln.w": package.vector("emb.ln.w"),
+        "emb.ln.b": package.vector("emb.ln.b"),
+    }
+    for layer in range(shape.layers):
+        for name in ("q", "k", "v", "ao", "fi", "fo"):
+            rows = shape.feed_forward if name == "fi" else shape.width
+            weights[f"l{layer}.{name}.w"] = package.matrix(f"l{layer}.{name}.w", rows)
+            weights[f"l{layer}.{name}.b"] = package.vector(f"l{layer}.{name}.b")
+        for name in ("aln", "oln"):
+            weights |= {f"l{layer}.{name}.{part}": package.vector(f"l{layer}.{name}.{part}") for part in "wb"}
+    return {name: values.astype(np.float16) for name, values in weights.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.entailment.examples", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    arguments = parser.parse_args()
+    from django.conf import settings
+
+    settings.configure(
+        STATE_DIR=ROOT / "var", EMBEDDING_THREADS=1, EMBEDDING_MODEL="all-MiniLM-L6-v2+multilingual-e5-small"
+    )
+    write_examples(arguments.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""multilingual-e5-small from its package."""

