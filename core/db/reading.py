@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error, connections
+from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, connections
 from django.db.models import Model
 
 from core.db.replica import ALIAS, is_configured, watch
@@ -71,9 +71,18 @@ def read_recent(read: Callable[[], T], *, missing: tuple[type[Exception], ...] =
 
 
 def read_current(read: Callable[[], T]) -> T:
-    """Read from the primary; from the replica only while the primary is away. Raises what `read` raises."""
-    if not _may_leave() or not watch.is_primary_away() or not watch.serves():
+    """Read from the primary; from the replica only while the primary is away.
+
+    `read` may so run twice. Raises what `read` raises.
+    """
+    if not _may_leave():
         return read()
+    try:
+        if not watch.is_primary_away() or not watch.serves():
+            return read()
+    except (OperationalError, InterfaceError):
+        if not watch.serves():
+            raise
     with _read_from(ALIAS):
         return read()
 

@@ -29,8 +29,10 @@ LIMIT_SECONDS = 2.0
 KEPT_SECONDS = 2 * (LIMIT_SECONDS + EVERY_SECONDS)
 #: Noted ends of the primary's log: those of an hour.
 NOTED = 3_600
-WRITTEN = "SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint"
-REPLAYED = "SELECT pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint"
+#: Which cluster a server is of; a standby is of its primary's.
+CLUSTER = "SELECT system_identifier FROM pg_control_system()"
+WRITTEN = f"SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint, ({CLUSTER})"
+REPLAYED = f"SELECT pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint, ({CLUSTER})"
 
 
 def is_configured() -> bool:
@@ -42,8 +44,9 @@ def is_configured() -> bool:
 class ReplicaState:
     """What the last look found; times are of the monotonic clock, `as_of` is how old what the replica has is at most.
 
-    `answers` is false too for a server that is no replica, such as one that was promoted. `primary_failed` is whether
-    the primary refused the last look; `primary_at` when it last replied. `behind` are bytes of the log to be replayed.
+    `answers` is false too for a server that is no replica of the primary, such as one that was promoted.
+    `primary_failed` is whether the primary refused the last look; `primary_at` when it last replied. `behind` are bytes
+    of the log to be replayed.
     """
 
     at: float
@@ -112,6 +115,7 @@ class ReplicaWatch:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due = asyncio.Event()
         self._noted: deque[tuple[float, int]] = deque(maxlen=NOTED)
+        self._cluster: int | None = None
         self._state = ReplicaState(at=time.monotonic())
 
     def state(self) -> ReplicaState:
@@ -176,13 +180,13 @@ class ReplicaWatch:
             asked, row = replied
             failed = row is None
             if row:
-                self._noted.append((asked, row[0]))
+                end, self._cluster = row
+                self._noted.append((asked, end))
                 primary_at = time.monotonic()
         replied = await standby.ask()
-        row = replied[1] if replied else None
-        if row is None or not row[0]:
+        is_replica, replayed, cluster = (replied and replied[1]) or (False, 0, None)
+        if not is_replica or self._cluster not in (None, cluster):
             return ReplicaState(time.monotonic(), primary_at=primary_at, primary_failed=failed)
-        replayed = row[1]
         as_of = next((asked for asked, end in reversed(self._noted) if end <= replayed), None)
         behind = max(0, self._noted[-1][1] - replayed) if self._noted else None
         return ReplicaState(time.monotonic(), True, as_of, behind, primary_at, failed)

@@ -74,7 +74,7 @@ class Postgres:
 
 
 class Cluster:
-    def __init__(self, folder: Path, database: Postgres, valkey: Valkey, llm: FakeLLM) -> None:
+    def __init__(self, folder: Path, database: Postgres, valkey: Valkey, llm: FakeLLM, **variables: str) -> None:
         self.postgres, self.valkey, self.llm = database, valkey, llm
         self.run = Run(
             folder,
@@ -87,6 +87,7 @@ class Cluster:
             EMBEDDING_MODEL="all-MiniLM-L6-v2",
             STAFF_API_PER_MINUTE="100000",
             **dict.fromkeys(LIMITS, "100000"),
+            **variables,
         )
         self.server = Server(self.run.port)
 
