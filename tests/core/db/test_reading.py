@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -33,13 +32,13 @@ class KnownWatch(ReplicaWatch):
 
 
 @pytest.fixture
-def watch(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[KnownWatch]:
-    settings.DATABASES = {**settings.DATABASES, REPLICA: {}}
+def watch(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> KnownWatch:
     settings.DATABASE_REPLICA_LAG_SECONDS = 5
     known = KnownWatch()
     known.find()
     monkeypatch.setattr(reading, "watch", known)
-    yield known
+    monkeypatch.setattr(reading, "is_configured", lambda: True)
+    return known
 
 
 @pytest.mark.parametrize(
