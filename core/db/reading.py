@@ -61,7 +61,7 @@ def read_recent(read: Callable[[], T], *, missing: tuple[type[Exception], ...] =
     if not _may_leave() or not watch.serves():
         return read()
     try:
-        with _read_from(ALIAS):
+        with watch.reading(), _read_from(ALIAS):
             return read()
     except missing:
         pass
@@ -83,7 +83,7 @@ def read_current(read: Callable[[], T]) -> T:
     except (OperationalError, InterfaceError):
         if not watch.serves():
             raise
-    with _read_from(ALIAS):
+    with watch.reading(), _read_from(ALIAS):
         return read()
 
 

@@ -8,16 +8,19 @@ before. Clocks of several machines are not compared.
 import asyncio
 import logging
 import os
+import socket
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +119,7 @@ class ReplicaWatch:
         self._due = asyncio.Event()
         self._noted: deque[tuple[float, int]] = deque(maxlen=NOTED)
         self._cluster: int | None = None
+        self._reading: set[BaseDatabaseWrapper] = set()
         self._state = ReplicaState(at=time.monotonic())
 
     def state(self) -> ReplicaState:
@@ -142,6 +146,16 @@ class ReplicaWatch:
             return False
         is_recent = state.as_of is not None and now - state.as_of <= settings.DATABASE_REPLICA_LAG_SECONDS
         return is_recent or self.is_primary_away()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Have this thread's reads from the replica break off if it falls silent, instead of waiting for it."""
+        own = connections[ALIAS]
+        self._reading.add(own)
+        try:
+            yield
+        finally:
+            self._reading.discard(own)
 
     def doubt(self) -> None:
         """Leave the replica alone until a look finds it well again, which begins now."""
@@ -183,13 +197,24 @@ class ReplicaWatch:
                 end, self._cluster = row
                 self._noted.append((asked, end))
                 primary_at = time.monotonic()
-        replied = await standby.ask()
+        if (replied := await standby.ask()) is None:
+            for reader in list(self._reading):
+                _hang_up(reader)
         is_replica, replayed, cluster = (replied and replied[1]) or (False, 0, None)
         if not is_replica or self._cluster not in (None, cluster):
             return ReplicaState(time.monotonic(), primary_at=primary_at, primary_failed=failed)
         as_of = next((asked for asked, end in reversed(self._noted) if end <= replayed), None)
         behind = max(0, self._noted[-1][1] - replayed) if self._noted else None
         return ReplicaState(time.monotonic(), True, as_of, behind, primary_at, failed)
+
+
+def _hang_up(reader: BaseDatabaseWrapper) -> None:
+    """End a connection whose thread waits for the server: closing it would not wake that."""
+    connection = reader.connection
+    with suppress(psycopg.Error, OSError):
+        if connection is not None:
+            with socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+                line.shutdown(socket.SHUT_RDWR)
 
 
 watch = ReplicaWatch()

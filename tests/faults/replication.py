@@ -20,7 +20,7 @@ from marcelcms.embedded import postgres
 from marcelcms.embedded.processes import finish, free_port, log_file, server_environment, spawn
 from tests.fakes.llm import FakeLLM
 from tests.faults.cluster import Cluster, Postgres
-from tests.runtime.processes import wait_until
+from tests.runtime.processes import descendants, wait_until
 from tests.runtime.valkey import Valkey
 
 #: Every statement is in a server's log: of the tests' own data alone.
@@ -108,6 +108,18 @@ class Standby(Logged, Postgres):
             yield
         finally:
             self.does("SELECT pg_wal_replay_resume()")
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop all of its processes where they are: connections stay, and nobody replies."""
+        everybody = [self.process.pid, *descendants(self.process.pid)]
+        for pid in everybody:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in everybody:
+                os.kill(pid, signal.SIGCONT)
 
     def has_all_of(self, primary: Primary) -> bool:
         with psycopg.connect(primary.url) as connection:
