@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,8 +80,6 @@ class Cluster:
         database: Postgres,
         valkey: Valkey,
         llm: FakeLLM,
-        *,
-        prefix: Sequence[str] = (),
         **variables: str,
     ) -> None:
         self.postgres, self.valkey, self.llm = database, valkey, llm
@@ -96,7 +94,7 @@ class Cluster:
             "STAFF_API_PER_MINUTE": "100000",
             **dict.fromkeys(LIMITS, "100000"),
         }
-        self.run = Run(folder, prefix=prefix, **own | variables)
+        self.run = Run(folder, **own | variables)
         self.server = Server(self.run.port)
 
     def prepare(self) -> None:
@@ -230,20 +228,20 @@ class SlowDisk(Postgres):
 
 @contextmanager
 def cluster(
-    *, database_class: type[Postgres] = Postgres, prefix: Sequence[str] = (), **variables: str
+    *, database_class: type[Postgres] = Postgres, llm: FakeLLM | None = None, **variables: str
 ) -> Iterator[Cluster]:
-    """Start a stack, with a command before its own if there is a `prefix`."""
+    """Start a stack; it closes its language model."""
     folder = Path(tempfile.mkdtemp(prefix="marcelcms-faults-"))
     folder.chmod(0o711)
     with ExitStack() as parts:
         parts.callback(shutil.rmtree, folder, ignore_errors=True)
-        llm = FakeLLM()
+        llm = llm or FakeLLM()
         parts.callback(llm.close)
         database = database_class(folder)
         parts.callback(database.stop, signal.SIGQUIT)
         valkey = Valkey(folder / "own-valkey")
         parts.callback(valkey.kill)
-        started = Cluster(folder, database, valkey, llm, prefix=prefix, **variables)
+        started = Cluster(folder, database, valkey, llm, **variables)
         parts.callback(started.run.end)
         started.prepare()
         yield started
