@@ -1,5 +1,5 @@
-"""What a machine does to the service while students ask and staff edit: its disk is full, its clock jumps, the network
-between it and the database is cut. Nothing stored is lost or doubled, and the service is back by itself."""
+"""What a machine does to the service while students ask and staff edit: its disk is full, the network between it and
+the database is cut. Nothing stored is lost or doubled, and the service is back by itself."""
 
 import os
 import re
@@ -9,20 +9,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from tests.faults.cluster import Cluster, Postgres, cluster
 from tests.faults.traffic import Traffic
-from tests.runtime.processes import wait_until
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
-FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk or cut a network")
 
 
@@ -124,31 +121,3 @@ def test_a_cut_network_to_the_database_costs_nothing_that_was_said(seconds: int)
         with stack.postgres.cut_off():
             time.sleep(seconds)
         settled(stack, going, time.monotonic(), f"network cut for {seconds} s")
-
-
-class Clock:
-    """The clock of a stack's processes, which a test sets; the database has the machine's."""
-
-    VARIABLES: ClassVar[dict[str, str]] = {"FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "clock"
-        self.jump(0)
-
-    def jump(self, seconds: int) -> None:
-        self.file.write_text(f"{seconds:+d}\n")
-
-    def variables(self) -> dict[str, str]:
-        return {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), **self.VARIABLES}
-
-
-@pytest.mark.skipif(not FAKETIME, reason="Debian's package libfaketime is not here")
-@pytest.mark.parametrize("jump", [3600, -3600], ids=["forward", "back"])
-def test_a_clock_that_jumps_an_hour_costs_no_answer(tmp_path: Path, jump: int) -> None:
-    clock = Clock(tmp_path)
-    with cluster(**clock.variables()) as stack, stack.busy() as going:
-        clock.jump(jump)
-        began = time.monotonic()
-        wait_until(lambda: "differ by" in stack.run.manage("doctor", "--alert", "MarcelWebDown") or True, 60)
-        settled(stack, going, began, f"clock {jump:+d} s")
-    assert {one.status for one in going.answered} == {"complete"}

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -29,6 +31,10 @@ class KnownWatch(ReplicaWatch):
 
     def state(self) -> ReplicaState:
         return self._state
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        yield
 
 
 @pytest.fixture
