@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -17,6 +17,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 #: Connections of a web process, where DATABASE_POOL does not say how many.
 WEB_POOL = 10
+#: How long is waited for a connection to a replica.
+REPLICA_SECONDS = 2
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
@@ -121,17 +123,28 @@ def connection_name() -> str:
     return f"marcelcms {os.getpid()}@{socket.gethostname()}"[:63]
 
 
-def use_pool(database: dict[str, Any], size: int) -> None:
-    """Have a process borrow its connections from a pool, so that none is held while a model speaks."""
-    database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": 10}
-    database["CONN_MAX_AGE"] = 0
+def use_pools(databases: Mapping[str, dict[str, Any]], size: int) -> None:
+    """Have a process borrow its connections from pools, so that none is held while a model speaks."""
+    for alias, database in databases.items():
+        # Where the replica has no connection soon, the primary is asked instead.
+        wait = 10 if alias == "default" else REPLICA_SECONDS
+        database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": wait}
+        database["CONN_MAX_AGE"] = 0
 
 
-def database(name: str) -> dict[str, Any]:
+def replica(name: str, *, is_pooled: bool) -> dict[str, Any]:
+    """Return the Django database entry of a replica, whose absence is noticed within seconds: see `database`."""
+    entry = database(name, is_pooled=is_pooled)
+    entry["OPTIONS"].setdefault("connect_timeout", str(REPLICA_SECONDS))
+    entry["OPTIONS"].setdefault("tcp_user_timeout", str(1_000 * REPLICA_SECONDS))
+    return entry
+
+
+def database(name: str, *, is_pooled: bool = False) -> dict[str, Any]:
     """Return a PostgreSQL URL (libpq's URI form) as a Django database entry.
 
     DATABASE_PASSWORD (or the file that DATABASE_PASSWORD_FILE names) is the password where the URL has none, so that
-    an address can be shown and its secret kept in one file for all who need it. PGBOUNCER says that the address is
+    an address can be shown and its secret kept in one file for all who need it. If it `is_pooled`, the address is
     that of PgBouncer in transaction mode, which gives a connection to others between two transactions: no cursor may
     outlive its transaction, and what a session is to begin with is set in PgBouncer, as docker/pgbouncer.ini does.
     """
@@ -151,7 +164,7 @@ def database(name: str) -> dict[str, Any]:
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     entry: dict[str, Any] = {known[key]: value for key, value in parts.items() if key in known}
     options = {key: value for key, value in parts.items() if key not in known}
-    if boolean("PGBOUNCER", default=False):
+    if is_pooled:
         entry["DISABLE_SERVER_SIDE_CURSORS"] = True
         options["options"] = ""
     return {"ENGINE": "django.db.backends.postgresql", **entry, "OPTIONS": options}

@@ -21,22 +21,28 @@ ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", default="localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 # --- parts that can be replaced by real services ---
-DATABASES = {"default": env.database("DATABASE_URL")}
+DATABASES = {"default": env.database("DATABASE_URL", is_pooled=env.boolean("PGBOUNCER", default=False))}
+# A standby of that server in streaming replication, for searches and dashboards (`core.db.reading`).
+DATABASE_REPLICA_LAG_SECONDS = env.integer("DATABASE_REPLICA_LAG_SECONDS", default=5, least=3)
+REPLICA_PGBOUNCER = env.boolean("REPLICA_PGBOUNCER", default=False)
+if env.text("DATABASE_REPLICA_URL", ""):
+    DATABASES["replica"] = env.replica("DATABASE_REPLICA_URL", is_pooled=REPLICA_PGBOUNCER)
+    DATABASE_ROUTERS = ["core.db.reading.ReadRouter"]
 # For web processes; `asgi` switches it on.
 DATABASE_POOL = env.integer("DATABASE_POOL", default=0)
 if DATABASE_POOL:
-    env.use_pool(DATABASES["default"], DATABASE_POOL)
-else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
-# Only cursors that ask for it prepare their statements (`core.db.prepared`); Django's never do.
-DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 0)
+    env.use_pools(DATABASES, DATABASE_POOL)
 # What a session begins with: enough candidates for a recall of 0.93 at 50, also behind a filter; see
 # benchmarks/RESULTS.md. A pooler has to set it by itself (docker/pgbouncer.ini); the doctor looks.
 DATABASE_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.ef_search": "100"}
-DATABASES["default"]["OPTIONS"].setdefault(
-    "options", " ".join(f"-c {name}={value}" for name, value in DATABASE_SESSION.items())
-)
-DATABASES["default"]["OPTIONS"].setdefault("application_name", env.connection_name())
+for _database in DATABASES.values():
+    _database.setdefault("CONN_MAX_AGE", 60)
+    # Only cursors that ask for it prepare their statements (`core.db.prepared`); Django's never do.
+    _database["OPTIONS"].setdefault("prepare_threshold", 0)
+    _database["OPTIONS"].setdefault(
+        "options", " ".join(f"-c {name}={value}" for name, value in DATABASE_SESSION.items())
+    )
+    _database["OPTIONS"].setdefault("application_name", env.connection_name())
 REDIS_URL = env.text("REDIS_URL")
 # Where browsers reach this product: citations of imported PDFs open them below it.
 PUBLIC_URL = env.web_address("PUBLIC_URL", "http://localhost:8000")

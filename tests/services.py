@@ -32,6 +32,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
             os.environ[part.variable] = given
     for name in [name for name in os.environ if name.startswith("LLM_") and not name.startswith("LLM_TEST_")]:
         del os.environ[name]
+    for name in ("DATABASE_REPLICA_URL", "DATABASE_REPLICA_URL_FILE", "REPLICA_PGBOUNCER"):
+        os.environ.pop(name, None)
     for name in ("EMAIL_URL", "EMAIL_URL_FILE", "DEFAULT_FROM_EMAIL", "MAIL_LANGUAGE", "CASE_MAIL_ADDRESS", "IMAP_URL"):
         os.environ.pop(name, None)
     os.environ["SECRET_KEY"] = "only for tests"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import connections
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, Sum, Value
 
 from analytics.counts.cases import FIRST_S, WAITS
@@ -14,6 +14,7 @@ from analytics.histograms import BINS, quantile
 from analytics.models import CaseCount
 from chat.models import Office
 from core.access import sees_everything
+from core.db.reading import read_alias
 
 MEDIAN = 0.5
 COUNTS = ("opened", "said", "helped")
@@ -69,7 +70,7 @@ def _waits(rows: "QuerySet[Any]") -> Mapping[tuple[str, bool], list[int]]:
     """Return how many waited so long, by bin."""
     found = {(name, now): [0] * BINS for name in WAITS for now in (True, False)}
     chosen, parameters = rows.values("now", *WAITS).query.sql_with_params()
-    with connection.cursor() as cursor:
+    with connections[read_alias()].cursor() as cursor:
         cursor.execute(
             f"WITH chosen AS ({chosen}) SELECT 'until_reply', now, place, sum(value)"
             " FROM chosen, unnest(until_reply) WITH ORDINALITY AS element(value, place) WHERE value > 0 GROUP BY 2, 3"

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Subquery
 
@@ -15,6 +15,7 @@ from analytics.models import ChangedDay, FrozenCounts, Gap, UsageCount
 from analytics.models.counts import Counted
 from chat.models import Assistant
 from core.access import Staff
+from core.db.reading import read_recent
 
 #: Gaps that nobody has dealt with.
 TO_DO = (Gap.State.OPEN, Gap.State.IN_WORK)
@@ -56,26 +57,32 @@ class Reach:
 
 
 def overview(view: View, *, with_gaps: bool, with_topics: bool = False) -> Overview:
-    """Read an overview in six queries, one for gaps and one for topics."""
-    return _read(
-        view,
-        faqs=top_faqs(view),
-        documents=top_documents(view),
-        never=never_cited(view),
-        topics=top_topics(view) if with_topics else [],
-        gaps=top_gaps(view) if with_gaps else [],
+    """Read an overview in six queries, one for gaps and one for topics.
+
+    Figures may be some seconds old (`core.db.reading`), gaps are as staff left them.
+    """
+    found = read_recent(
+        lambda: _read(
+            view,
+            faqs=top_faqs(view),
+            documents=top_documents(view),
+            never=never_cited(view),
+            topics=top_topics(view) if with_topics else [],
+        )
     )
+    return replace(found, gaps=top_gaps(view)) if with_gaps else found
 
 
 def overview_beside(view: View, found: Overview) -> Overview:
     """Read what is compared with an overview: its lists hold what is in those of `found` alone."""
-    return _read(
-        view,
-        faqs=top_faqs(view, [row.pk for row in found.faqs]),
-        documents=top_documents(view, [row.pk for row in found.documents]),
-        never=NeverCited(0, []),
-        topics=top_topics(view, [row.pk for row in found.topics]) if found.topics else [],
-        gaps=[],
+    return read_recent(
+        lambda: _read(
+            view,
+            faqs=top_faqs(view, [row.pk for row in found.faqs]),
+            documents=top_documents(view, [row.pk for row in found.documents]),
+            never=NeverCited(0, []),
+            topics=top_topics(view, [row.pk for row in found.topics]) if found.topics else [],
+        )
     )
 
 
@@ -86,7 +93,6 @@ def _read(
     documents: list[Ranked],
     never: NeverCited,
     topics: list[Ranked],
-    gaps: list[Gap],
 ) -> Overview:
     points, now, before = series(view)
     spread, spread_before = spreads(view)
@@ -102,7 +108,7 @@ def _read(
         documents=documents,
         never=never,
         topics=topics,
-        gaps=gaps,
+        gaps=(),
         cases=cases,
         cases_before=cases_before,
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db import connection
+from django.db import connections
 from django.db.models import DateField, F, Max, Q, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, TruncMonth, TruncWeek
@@ -32,6 +32,7 @@ from analytics.models import UsageCount
 from analytics.models.counts import HOURS, Counted
 from analytics.periods import Step
 from chat.models import Feedback
+from core.db.reading import read_alias
 
 REASONS = Feedback.Reason.values
 ARRAYS = {
@@ -97,7 +98,7 @@ def spreads(view: View) -> tuple[Spread, Spread]:
         f" FROM chosen GROUP BY now, outside, {', '.join(SPLITS.values())}"
     )
     found: dict[bool, _Found] = {True: _Found(), False: _Found()}
-    with connection.cursor() as cursor:
+    with connections[read_alias()].cursor() as cursor:
         cursor.execute(f"WITH chosen AS ({chosen}) {' UNION ALL '.join((*arrays, cells))}", parameters)
         for name, now, outside, key, count, newcomers, busiest, sentences in cursor.fetchall():
             if name:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
+from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
@@ -58,13 +58,13 @@ class Extent:
 
 
 @contextmanager
-def snapshot() -> Iterator[BaseDatabaseWrapper]:
-    """Open a connection on which everything stays as it was at its first statement.
+def snapshot(alias: str) -> Iterator[BaseDatabaseWrapper]:
+    """Open a connection to a database of the settings, on which everything stays as it was at its first statement.
 
     A group cannot shrink between counting and writing. A server-side cursor needs the open transaction, also behind
     PgBouncer.
     """
-    own = connection.copy()
+    own = connections[alias].copy()
     try:
         own.set_autocommit(False)
         with own.cursor() as cursor:

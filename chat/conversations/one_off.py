@@ -72,6 +72,7 @@ def _build(client: APIClient, assistant: Assistant, choices: Choices, language: 
         audience=choices.audience,
         asked_kinds=choices.kinds,
         caller=client.visitor_id.hex,
+        may_lag=True,
     )
 
 

@@ -299,6 +299,7 @@ def _ask_in(seen: ConversationState, visitor: UUID, text: str, language: str) ->
         audience=(*seen.audience, *audience_of(choice)) if choice else seen.audience,
         asked_kinds=seen.asked_kinds,
         caller=visitor.hex,
+        may_lag=True,
     )
 
 

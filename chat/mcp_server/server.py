@@ -1,6 +1,7 @@
 """The tools `ask` and `search`, as the protocol lists and calls them. Loaded with the first request."""
 
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError
@@ -16,6 +17,7 @@ from chat.mcp_server.door import CLIENT, Receive, Send
 from chat.models import APIClient
 from chat.services.api_clients import list_assistants
 from core.db.prepared import in_database
+from core.db.reading import read_current
 
 #: The longest question takes a tenth of it.
 MOST_BYTES = 64 * 1024
@@ -25,7 +27,7 @@ STREAM = b"text/event-stream"
 async def list_tools(context: ServerRequestContext[Any], _params: PaginatedRequestParams | None) -> ListToolsResult:
     """List what the key may do."""
     client = _client(context)
-    slugs = [row.slug for row in await in_database(list_assistants)(client)]
+    slugs = [row.slug for row in await in_database(read_current)(partial(list_assistants, client))]
     described = [
         Tool(
             name=tool.scope.value,

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from chat.services.api_clients import find_assistant, list_assistants
 from chat.services.client_questions import Say
 from chat.streaming.plain_text import CITATION
 from core.db.prepared import in_database
+from core.db.reading import read_current
 
 Scope = APIClient.Scope
 Arguments = Mapping[str, Any]
@@ -105,11 +107,13 @@ async def _assistant(client: APIClient, arguments: Arguments) -> Assistant:
     """Return the assistant that is named, or the key's only one. Raise BadArguments."""
     slug = arguments.get("assistant")
     if slug is None:
-        rows = await in_database(list_assistants)(client)
+        rows = await in_database(read_current)(partial(list_assistants, client))
         if len(rows) != 1:
             raise BadArguments(f"assistant must be one of: {', '.join(row.slug for row in rows)}.")
         slug = rows[0].slug
-    found: Assistant | None = await in_database(find_assistant)(client, slug) if isinstance(slug, str) else None
+    if not isinstance(slug, str):
+        raise BadArguments("There is no such assistant for this key.")
+    found: Assistant | None = await in_database(read_current)(partial(find_assistant, client, slug))
     if found is None:
         raise BadArguments("There is no such assistant for this key.")
     return found

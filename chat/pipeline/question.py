@@ -35,6 +35,7 @@ class Question:
     spoken. `audience` is what is known of who asks, as tags `kind:value`, and `asked_kinds` are the kinds that were
     asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
     `uses_model` is off where staff want quotes alone, `allow_llm` where the model has no time for it.
+    If it `may_lag`, pages may be read from a replica, some seconds old.
     `emergency_contacts` are shown to a student in need; with `as_question` the student has said that the message is no
     cry for help.
     """
@@ -61,6 +62,7 @@ class Question:
     allow_llm: bool = True
     emergency_contacts: Sequence[EmergencyContact] = ()
     as_question: bool = False
+    may_lag: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", nfc(self.text))

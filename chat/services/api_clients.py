@@ -1,11 +1,12 @@
 """Services for programs that ask with a key: make one, find whose key it is, count what it asks."""
 
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 
 from chat.models import APIClient, Assistant, Visitor
 from chat.models.api_clients import new_key, read_key_id
 from chat.sites import rate_limits
 from core.db.prepared import in_database
+from core.db.reading import read_current
 from core.db.tokens import hash_token
 
 Scope = APIClient.Scope
@@ -39,10 +40,12 @@ def read_bearer(authorization: str) -> str:
 def find_client(key: str) -> APIClient:
     """Return the client with that key. Raise InvalidKey."""
     named = read_key_id(key)
-    client = APIClient.objects.filter(key_id=named, is_active=True).first() if "\0" not in named else None
+    rows = APIClient.objects.filter(key_id=named, is_active=True)
+    client = read_current(rows.first) if "\0" not in named else None
     if client is None or not client.matches(key) or client.is_expired:
         raise InvalidKey
-    client.note_use()
+    if client._state.db == DEFAULT_DB_ALIAS:  # else nothing can be written
+        client.note_use()
     return client
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from chat.models import APIClient, Assistant, Message
 from chat.pipeline.guardrails.input import CONTROLS, LONE_SURROGATES, clean_question
 from chat.pipeline.question import Context, Turn, build_question
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.pipeline.retrieval.search import find_passages, guess
+from chat.pipeline.retrieval.search import gather, guess
 from chat.pipeline.understanding.help_classifier import recognised_need
 from chat.prompt_template import HISTORY_MESSAGES
 from chat.services import api_clients
@@ -22,6 +23,7 @@ from chat.streaming import runner
 from chat.streaming.own_reader import OwnReader
 from chat.streaming.plain_text import PlainAnswer
 from core.db.prepared import in_database
+from core.db.reading import read_current
 
 History = Sequence[tuple[str, str]]
 #: Receives each further part of an answer's text.
@@ -83,10 +85,13 @@ async def search(client: APIClient, *, assistant: Assistant, text: str, limit: i
     """
     question = clean_question(text, limit=settings.QUESTION_MAX_CHARACTERS)
     await api_clients.count(client)
-    asked = await in_database(build_question)(assistant, question, assistant.languages[0])
-    context = Context(replace(asked, caller=client.visitor_id.hex), Turn(Message.Route.QUESTION, asked.text))
+    build = partial(build_question, assistant, question, assistant.languages[0])
+    asked = await in_database(read_current)(build)
+    context = Context(
+        replace(asked, caller=client.visitor_id.hex, may_lag=True), Turn(Message.Route.QUESTION, asked.text)
+    )
     await guess(context)
-    await in_database(find_passages)(context)
+    await in_database(gather)(context)
     return context.candidates[:limit]
 
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from channels.db import database_sync_to_async
-from django.db import connection
+from django.db import connections
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
+
+from core.db.reading import read_alias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,10 +41,11 @@ psycopg.adapters.register_dumper(BinaryVector, _BinaryVectorDumper)
 
 
 def fetch_all(statement: str, parameters: Mapping[str, Any] | Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """Fetch all rows of a prepared statement; raises django.db's errors.
+    """Fetch all rows of a prepared statement, from the database to read from; raises django.db's errors.
 
     Statements are the code's own, never built from user input.
     """
+    connection = connections[read_alias()]
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         return cursor.execute(statement, parameters, prepare=True).fetchall()

@@ -66,7 +66,12 @@ def _load(name: str) -> Reranker:
     if (folder / "model.onnx").exists():
         if not (folder / "tokenizer.json").exists():
             raise RerankerUnavailable(f"RERANKER_MODEL {name!r} has a model.onnx but no tokenizer.json beside it.")
-        return OnnxReranker(folder)
+        try:
+            return OnnxReranker(folder)
+        except Exception as error:  # a broken file fails in many ways, and must not end the answer
+            raise RerankerUnavailable(
+                f"RERANKER_MODEL {name!r} cannot be read ({type(error).__name__}): copy its files anew."
+            ) from error
     return SentenceTransformersReranker(name)
 
 

@@ -6,6 +6,10 @@ SECTIONS = {
         "DATABASE_URL": "PostgreSQL 16 or later with pgvector, as `postgresql://user:password@host:5432/name`.",
         "DATABASE_PASSWORD": "The database's password, where `DATABASE_URL` has none.",
         "PGBOUNCER": "`true` where `DATABASE_URL` is that of a PgBouncer in transaction mode.",
+        "DATABASE_REPLICA_URL": "A standby of that server in streaming replication, which searches and dashboards read "
+        "from. `DATABASE_PASSWORD` is its password too. Empty: everything is read from `DATABASE_URL`.",
+        "DATABASE_REPLICA_LAG_SECONDS": "How old what the standby has may be. Beyond it the primary is read.",
+        "REPLICA_PGBOUNCER": "`true` where `DATABASE_REPLICA_URL` is that of a PgBouncer in transaction mode.",
         "REDIS_URL": "Redis or Valkey for live events and limits, as `redis://host:6379/0`.",
         "BROKER_URL": "The same for jobs, such as another database of that server: `redis://host:6379/1`.",
         "STATE_DIR": "The folder for uploaded files, collected static files and converted models. `make run` keeps its "

@@ -19,6 +19,7 @@ KINDS = {
     "web_address": "address",
     "issuer": "address",
     "database": "address",
+    "replica": "address",
     "mail_server": "address",
     "sender": "address",
     "networks": "networks, by commas",

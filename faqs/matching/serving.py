@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.db.reading import reads_replica
 from faqs.matching.classifier import NO_FAQ, BrokenWeights, MatchClassifier
 from faqs.models import MatcherFit
 
@@ -79,6 +80,8 @@ class ServedFits:
                 self._fits.move_to_end(pk)
                 return self._fits[pk]
         fit = _load(pk)
+        if fit is None and reads_replica():  # it may not be there yet
+            return None
         with self._lock:
             self._fits[pk] = fit
             while len(self._fits) > KEPT:

@@ -41,6 +41,11 @@ ALERTS: Mapping[str, Alert] = {
     "MarcelIndexLate": Alert(
         "Students are still answered from the earlier text.", ("workers", "embeddings", "index"), ""
     ),
+    "MarcelReplicaUnused": Alert(
+        "Searches and dashboards ask the primary, which has more to do; nobody is answered less well.",
+        ("replica", "database"),
+        "If the standby only lags, look at its disk, the network, and long queries there. It is read again by itself.",
+    ),
     "MarcelModelFailing": Alert(
         "Answers are quotes of pages until it is back; none is lost.",
         ("language model",),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from django.db import Error as DatabaseError
 from redis import RedisError
 
-from marcelcms.doctor.checks import environment, models, servers, work
+from marcelcms.doctor.checks import environment, models, replication, servers, work
 from marcelcms.doctor.findings import Finding, Look, fail
 
 LOOKS: Mapping[str, Look] = {
@@ -15,6 +15,7 @@ LOOKS: Mapping[str, Look] = {
     "migrations": servers.migrations,
     "connections": servers.connections,
     "pooler": servers.pooler,
+    "replica": replication.replica,
     "clocks": servers.clocks,
     "valkey": servers.valkey,
     "mail server": servers.mail_server,

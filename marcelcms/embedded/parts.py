@@ -110,7 +110,7 @@ def web(port: str) -> None:
 
     _name_connections()
     if not settings.DATABASE_POOL:
-        env.use_pool(settings.DATABASES["default"], env.WEB_POOL)
+        env.use_pools(settings.DATABASES, env.WEB_POOL)
     uvicorn.run(
         "marcelcms.asgi:application",
         host=HOST,
@@ -166,9 +166,9 @@ def _name_connections() -> None:
     """Have the database know the connections by this process and not by the one that loaded the settings."""
     from django.conf import settings
 
-    options = settings.DATABASES["default"]["OPTIONS"]
-    if options["application_name"].startswith("marcelcms "):
-        options["application_name"] = env.connection_name()
+    for database in settings.DATABASES.values():
+        if database["OPTIONS"]["application_name"].startswith("marcelcms "):
+            database["OPTIONS"]["application_name"] = env.connection_name()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from django.utils import timezone
 from redis import RedisError
 
 from core import redis
+from core.db.replica import is_configured, watch
 from core.inference import verifier
 from core.inference.llm import client
 from knowledge.models import Document, Generation
@@ -148,6 +149,13 @@ def language_model() -> Reading:
     return Reading(Status.DEGRADED if client.has_failed() else Status.OK)
 
 
+def database_replica() -> Reading:
+    """Return whether reads go to the replica; the primary does its work where not."""
+    state = watch.state()
+    figures = {} if state.lag_seconds is None else {"lag_seconds": round(state.lag_seconds, 1)}
+    return Reading(Status.OK if watch.serves() else Status.DEGRADED, figures)
+
+
 def second_judge() -> Reading:
     """Judge by the last calls; the check of sentences decides alone where it is away."""
     return Reading(Status.DEGRADED if verifier.has_failed() else Status.OK)
@@ -161,4 +169,5 @@ PROBES = (
     Probe("beat", beat, worst=Status.DEGRADED),
     Probe("llm", language_model, worst=Status.DEGRADED),
     Probe("verifier", second_judge, worst=Status.DEGRADED),
+    *([Probe("replica", database_replica, worst=Status.DEGRADED)] if is_configured() else ()),
 )

@@ -20,6 +20,7 @@ from prometheus_client.exposition import choose_encoder
 from redis import RedisError
 
 from chat.api.auth import client_address
+from core.db.replica import is_configured, watch
 from core.inference.llm import client
 from marcelcms.health import heartbeats
 from marcelcms.health.checks import changes_behind, index
@@ -35,6 +36,8 @@ class Looked:
         yield GaugeMetricFamily(
             "marcelcms_llm_failing", "1 while the language model is left alone.", value=float(client.has_failed())
         )
+        if is_configured():
+            yield from _of_replica()
         try:
             yield from _of_valkey()
         except RedisError as error:
@@ -47,6 +50,21 @@ class Looked:
     def describe(self) -> list[Metric]:
         """Describe nothing: registering must not look anything up."""
         return []
+
+
+def _of_replica() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "marcelcms_replica_used", "1 while this process reads from the replica.", value=float(watch.serves())
+    )
+    state = watch.state()
+    if state.lag_seconds is not None:
+        yield GaugeMetricFamily(
+            "marcelcms_replica_lag_seconds", "How old what the replica has is at most.", value=state.lag_seconds
+        )
+    if state.behind is not None:
+        yield GaugeMetricFamily(
+            "marcelcms_replica_behind_bytes", "What the replica has not replayed yet.", value=state.behind
+        )
 
 
 def _of_valkey() -> Iterator[Metric]:

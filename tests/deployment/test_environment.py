@@ -85,8 +85,7 @@ def test_two_passwords_are_refused_without_saying_them(monkeypatch: pytest.Monke
 def test_behind_pgbouncer_nothing_outlives_a_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", URL)
     assert "DISABLE_SERVER_SIDE_CURSORS" not in env.database("DATABASE_URL")
-    monkeypatch.setenv("PGBOUNCER", "true")
-    entry = env.database("DATABASE_URL")
+    entry = env.database("DATABASE_URL", is_pooled=True)
     assert entry["DISABLE_SERVER_SIDE_CURSORS"]
     assert entry["OPTIONS"]["options"] == ""  # PgBouncer refuses what it cannot hand on
 

@@ -37,6 +37,7 @@ WELL = {
     'marcelcms_tasks_total{task="index", state="SUCCESS"}': f"0+7x{DAY}",
     'marcelcms_tasks_total{task="index", state="FAILURE"}': f"3x{DAY}",
     "marcelcms_index_oldest_change_seconds": f"2x{DAY}",
+    "marcelcms_replica_used": f"1x{DAY}",
     "marcelcms_llm_failing": f"0x{DAY}",
     'marcelcms_answers_total{status="complete"}': f"0+10x{DAY}",
     'marcelcms_answers_total{status="abstained"}': f"0+2x{DAY}",
@@ -56,6 +57,7 @@ ILL: Mapping[str, Mapping[str, str | None]] = {
     "MarcelQueueLong": {'marcelcms_queue_depth{queue="celery"}': f"12x{DAY - LAST} 700x{LAST}"},
     "MarcelTasksFail": {'marcelcms_tasks_total{task="index", state="FAILURE"}': f"3x{DAY - LAST} 3 4x{LAST}"},
     "MarcelIndexLate": {"marcelcms_index_oldest_change_seconds": f"2x{DAY - LAST} 310+60x{LAST}"},
+    "MarcelReplicaUnused": {"marcelcms_replica_used": f"1x{DAY - LAST} 0x{LAST}"},
     "MarcelModelFailing": {"marcelcms_llm_failing": f"0x{DAY - LAST} 1x{LAST}"},
     "MarcelAnswersFail": {'marcelcms_answers_total{status="failed"}': f"1x{DAY - LAST} 1+1x{LAST}"},
     "MarcelAbstainsMore": {

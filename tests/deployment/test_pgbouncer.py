@@ -169,7 +169,7 @@ from analytics.reports.queries import chosen, iterate_rows, snapshot
 from analytics.reports.definition import Definition
 from analytics.reports.permissions import Rights
 definition, rights = Definition(columns=("question",)), Rights(True, 1, True, frozenset())
-with snapshot() as at:
+with snapshot("default") as at:
     answers = chosen(definition, definition.period(), rights)
     extent = measure_extent(definition, definition.period(), rights, ("question",), at)
     for batch in iterate_rows(answers, ("question",), extent, rights, using=at):

@@ -74,20 +74,27 @@ class Postgres:
 
 
 class Cluster:
-    def __init__(self, folder: Path, database: Postgres, valkey: Valkey, llm: FakeLLM) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        database: Postgres,
+        valkey: Valkey,
+        llm: FakeLLM,
+        **variables: str,
+    ) -> None:
         self.postgres, self.valkey, self.llm = database, valkey, llm
-        self.run = Run(
-            folder,
-            SECRET_KEY="only for tests",
-            DATABASE_URL=database.url,
-            REDIS_URL=valkey.url,
-            LLM_BASE_URL=llm.base_url,
-            LLM_MODEL="fake",
-            LLM_FIRST_TOKEN_SECONDS="20",
-            EMBEDDING_MODEL="all-MiniLM-L6-v2",
-            STAFF_API_PER_MINUTE="100000",
+        own = {
+            "SECRET_KEY": "only for tests",
+            "DATABASE_URL": database.url,
+            "REDIS_URL": valkey.url,
+            "LLM_BASE_URL": llm.base_url,
+            "LLM_MODEL": "fake",
+            "LLM_FIRST_TOKEN_SECONDS": "20",
+            "EMBEDDING_MODEL": "all-MiniLM-L6-v2",
+            "STAFF_API_PER_MINUTE": "100000",
             **dict.fromkeys(LIMITS, "100000"),
-        )
+        }
+        self.run = Run(folder, **own | variables)
         self.server = Server(self.run.port)
 
     def prepare(self) -> None:
@@ -209,19 +216,32 @@ class SecondWorker:
         self._app.close()
 
 
+class SlowDisk(Postgres):
+    """Takes a tenth of a second more for every commit."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.command = [*self.command, "-c", "commit_delay=100000", "-c", "commit_siblings=0"]
+        self.stop()
+        self.start()
+
+
 @contextmanager
-def cluster() -> Iterator[Cluster]:
+def cluster(
+    *, database_class: type[Postgres] = Postgres, llm: FakeLLM | None = None, **variables: str
+) -> Iterator[Cluster]:
+    """Start a stack; it closes its language model."""
     folder = Path(tempfile.mkdtemp(prefix="marcelcms-faults-"))
     folder.chmod(0o711)
     with ExitStack() as parts:
         parts.callback(shutil.rmtree, folder, ignore_errors=True)
-        llm = FakeLLM()
+        llm = llm or FakeLLM()
         parts.callback(llm.close)
-        database = Postgres(folder)
+        database = database_class(folder)
         parts.callback(database.stop, signal.SIGQUIT)
         valkey = Valkey(folder / "own-valkey")
         parts.callback(valkey.kill)
-        started = Cluster(folder, database, valkey, llm)
+        started = Cluster(folder, database, valkey, llm, **variables)
         parts.callback(started.run.end)
         started.prepare()
         yield started

@@ -1,6 +1,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -9,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chat.pipeline.retrieval.candidates import load_candidates
 from chat.pipeline.retrieval.profiles import Profile, UnknownProfile, get_profile, retrieve_with
 from chat.pipeline.understanding.hyde import hypothesise
+from core.db.reading import read_current
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
 from knowledge.retrieval.dense import DenseRetriever, HydeRetriever
@@ -32,7 +34,10 @@ class Command(BaseCommand):
         parser.add_argument("--k", type=int, default=50, help="how many passages (%(default)s)")
         parser.add_argument("--json", action="store_true", help="one JSON document and nothing else")
 
-    def handle(self, *, query: str, profile: str, collection: list[str], k: int, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
+        read_current(partial(self._search, **options))
+
+    def _search(self, *, query: str, profile: str, collection: list[str], k: int, **options: Any) -> None:
         if not 1 <= k <= 1000:
             raise CommandError("--k takes a number from 1 to 1000.")
         try:

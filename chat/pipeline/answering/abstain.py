@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from functools import partial
 
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 from chat.models import Message
 from chat.pipeline.answering.editions import missing_note
 from chat.pipeline.question import Context
+from chat.pipeline.reading import read_pages
 from chat.pipeline.retrieval.related import related_questions
 from chat.protocol.events import Abstain, Event
 from core.db.prepared import in_database
@@ -26,7 +28,7 @@ QUESTION_CHARACTERS, WORD_CHARACTERS = 160, 40
 
 async def abstain(context: Context, reason: str) -> AsyncGenerator[Event]:
     """`reason` is nothing_found, no_evidence or model_declined."""
-    related, missing = await in_database(_known_instead)(context)
+    related, missing = await in_database(read_pages)(context.ask, partial(_known_instead, context))
     with translation.override(context.ask.language):
         text = _text(context, reason, missing)
     if reason != "nothing_found" and (note := missing_note(context.retrieval, context.ask.language)):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 from chat.pipeline.question import Context, Question, Turn, logger
+from chat.pipeline.reading import read_pages
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidates
 from chat.pipeline.retrieval.office import find_office_answer
 from chat.pipeline.retrieval.other_languages import add_other_languages
@@ -110,14 +111,24 @@ async def retrieve(context: Context) -> None:
     if context.is_question:
         await guess(context)
         # The connection is given back before the model speaks.
-        await in_database(_gather)(context)
+        await in_database(gather)(context)
         with span("choose sentences"):
             await asyncio.to_thread(choose_sources, context)
 
 
-def _gather(context: Context) -> None:
-    find_passages(context)
-    context.leads_on = next_questions(context)
+def gather(context: Context) -> None:
+    """Find the passages and what leads on from them, on a replica if the question may be answered from one.
+
+    Raises as `retrieve`.
+    """
+    turn, notice = context.turn, context.notice
+
+    def read() -> None:
+        context.turn, context.notice = turn, notice  # if it is read again
+        find_passages(context)
+        context.leads_on = next_questions(context)
+
+    read_pages(context.ask, read)
 
 
 async def guess(context: Context) -> None:

@@ -7,10 +7,12 @@ not come so far: `chat.pipeline.guardrails.input` refuses it, since there is not
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import Any
 
 from chat.models import Message
 from chat.pipeline.question import Context, Question, Turn
+from chat.pipeline.reading import read_pages
 from chat.pipeline.tuning import LEAST_KEPT, LEAST_SAID
 from chat.pipeline.understanding.curated import means_faq
 from chat.pipeline.understanding.help_classifier import recognised_need
@@ -94,7 +96,7 @@ async def _read(ask: Question, scope: Scope | None) -> tuple[Turn, Usage | None]
         if need := await asyncio.to_thread(recognised_need, ask.text):
             return Turn(Route(need), ask.text), None
         kind = await asyncio.to_thread(recognised_kind, ask.text)
-        if kind and not await in_database(means_faq)(ask, scope):
+        if kind and not await in_database(read_pages)(ask, partial(means_faq, ask, scope)):
             return Turn(ROUTES[kind], ask.text, kind=kind), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))
     needs_model = ask.may_ask_model and ask.history and needs_context(ask.text)

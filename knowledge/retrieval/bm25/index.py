@@ -15,6 +15,7 @@ from typing import Any
 
 from core.db.cursors import stream_rows
 from core.db.prepared import fetch_all
+from core.db.reading import is_behind
 from knowledge.indexing.change_log import ABBREVIATIONS
 from knowledge.models import Abbreviation, IndexChange, Passage
 from knowledge.retrieval.bm25.collection_index import FIELDS, CollectionIndex, Entry, Row, read_terms
@@ -43,11 +44,11 @@ class LexicalIndex:
     def follow(self, newest: int | None = None) -> None:
         """Read every change committed so far, or up to `newest` if that was read just now."""
         newest = newest_change() if newest is None else newest
-        if newest == self._at:
+        if self._has_read(newest):
             return
         with self._lock:
             newest = newest_change()  # another thread may have been faster
-            if newest == self._at:
+            if self._has_read(newest):
                 return
             if newest < self._at:  # another database: a backup was restored
                 self._at = -1
@@ -57,6 +58,10 @@ class LexicalIndex:
                 changes = IndexChange.objects.filter(pk__gt=self._at, pk__lte=newest)
                 self._replace(set(changes.values_list("document_id", flat=True)))
             self._at = newest
+
+    def _has_read(self, newest: int) -> bool:
+        """Return whether there is nothing to read up to this change; a replica may not have got yet what was read."""
+        return newest == self._at or (newest < self._at and is_behind(lambda: newest_change() >= self._at))
 
     def take_in(self, document_id: int) -> None:
         """Read a document anew as this transaction sees it, which may never be committed.

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.conftest import QUESTION, load_pages
 from tests.factories import AssistantFactory, FAQFactory
 from tests.fakes.llm import FakeLLM
 from tests.faqs.matching.conftest import WAYS
+from tests.knowledge.rerankers import overlap_reranker
 from tests.servers import Server
 
 DEADLINES = [
@@ -479,12 +481,16 @@ def test_without_the_embedding_model_words_are_searched_and_the_answer_says_so(
     assert "318.40" in answer.text
 
 
+@pytest.mark.parametrize("broken", ["", "model.onnx", "tokenizer.json"], ids=["missing", "graph", "tokenizer"])
 @pytest.mark.usefixtures("pages")
 def test_without_the_reranker_passages_keep_their_order_and_the_answer_says_so(
-    server: Server, settings: Settings
+    server: Server, settings: Settings, tmp_path: Path, broken: str
 ) -> None:
     AssistantFactory(profile=RetrievalProfile.objects.get(name="bm25+dense+rerank"))
     settings.RERANKER_MODEL = "/nowhere"
+    if broken:
+        settings.RERANKER_MODEL = str(overlap_reranker(tmp_path / "model"))
+        (tmp_path / "model" / broken).write_bytes(b"cut off")
     with server.connect() as tab:
         answer = tab.answer(QUESTION)
     assert (answer.end["status"], answer.end["notice"]) == ("complete", "not_reranked")
