@@ -40,7 +40,7 @@ class StateFilter(admin.SimpleListFilter):
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)
-        yield {**first, "display": gettext("to do")}
+        yield {**first, "display": gettext("open")}
         yield from others
 
 
