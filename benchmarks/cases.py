@@ -186,12 +186,12 @@ def _time_all(staff: Any) -> dict[str, dict[str, float]]:
     to_do, year = reverse("to-do"), f"{timezone.localdate() - datetime.timedelta(days=364):%Y-%m-%d}"
     pages = {
         "home": reverse("admin:index"),
-        "To do": to_do,
-        "To do, late cases": f"{to_do}?kind=cases&due=late",
-        "To do, cases done": f"{to_do}?kind=cases&state=done",
-        "To do, cases with a common word": f"{to_do}?kind=cases&state=done&q=bicycle",
-        "To do, cases with a rare word": f"{to_do}?kind=cases&state=done&q=trombone",
-        "To do, cases with a word that none has": f"{to_do}?kind=cases&state=done&q=saxophone",
+        "Inbox": to_do,
+        "Inbox, late cases": f"{to_do}?kind=cases&due=late",
+        "Inbox, cases done": f"{to_do}?kind=cases&state=done",
+        "Inbox, cases with a common word": f"{to_do}?kind=cases&state=done&q=bicycle",
+        "Inbox, cases with a rare word": f"{to_do}?kind=cases&state=done&q=trombone",
+        "Inbox, cases with a word that none has": f"{to_do}?kind=cases&state=done&q=saxophone",
         "one case": reverse("admin:chat_case_change", args=[newest]),
         "dashboard, a year": f"{reverse('dashboard')}?from={year}&to={timezone.localdate():%Y-%m-%d}",
     }

@@ -6,14 +6,18 @@ a translation, and `manage.py compilemessages -l de --ignore .venv --ignore var`
 
 import ast
 import gettext
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import django
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.test import Client
+from django.urls import reverse
 from django.utils.translation.template import templatize
 
 CATALOGUE = settings.BASE_DIR / "locale" / "de" / "LC_MESSAGES"
@@ -177,3 +181,16 @@ def test_the_catalogue_has_every_string_of_the_code(entries: list[Entry]) -> Non
         if lacking := [key for key in read(path.read_text(encoding="utf-8")) if key not in known]:
             missing[str(path.relative_to(settings.BASE_DIR))] = lacking
     assert not missing
+
+
+# --- Django's own scripts ---
+
+
+def test_every_text_of_the_admins_two_boxes_is_german(admin_client: Client) -> None:
+    """Django's German lacks some of them: `djangojs.po` has those."""
+    script = Path(django.__file__).parent / "contrib/admin/static/admin/js/SelectFilter2.js"
+    texts = re.findall(rf"gettext\(({LITERAL})\)", script.read_text(encoding="utf-8"))
+    reply = admin_client.get(reverse("admin:jsi18n"), headers={"accept-language": "de"}).content.decode()
+    served = json.loads(re.search(r"newcatalog = ({.*?});", reply, re.DOTALL)[1])  # type: ignore[index]
+    assert len(texts) > 8
+    assert [text for text in texts if ast.literal_eval(text) not in served] == []

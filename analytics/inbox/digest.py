@@ -37,7 +37,7 @@ class Figures:
 
     def lines(self) -> list[str]:
         rows = [
-            (_("To do"), self.to_do),
+            (_("Not done yet"), self.to_do),
             (_("Assigned to you"), self.mine),
             (_("Overdue"), self.overdue),
             (_("New in the last seven days"), self.new),

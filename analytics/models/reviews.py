@@ -27,7 +27,7 @@ class Review(models.Model):
         FAILED = "failed", _("Failed")
 
     class State(models.TextChoices):
-        OPEN = "open", _("to do")
+        OPEN = "open", _("open")
         ANSWERED = "answered", _("answered, watch")
         DONE = "done", _("done")
 

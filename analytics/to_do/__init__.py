@@ -1,1 +1,1 @@
-"""The list "To do": cases, unanswered topics and answers to review."""
+"""The inbox: cases, unanswered topics and answers to review."""

@@ -1,4 +1,4 @@
-"""The page "To do": one list of cases, topics and answers, with what can be done to several at once."""
+"""The inbox: one list of cases, topics and answers, with what can be done to several at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,15 +104,15 @@ def to_do_view(request: HttpRequest) -> HttpResponse:
     today, run = timezone.localdate(), GapRun.objects.first()
     context = {
         **admin.site.each_context(request),
-        "title": _("To do"),
+        "title": _("Inbox"),
         "chosen": chosen,
         "rows": [_row(item, today) for item in page.object_list],
         "page": page,
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1),
-        "states": [("to_do", _("To do")), ("answered", _("Answered, watch")), ("done", _("Done"))],
+        "states": [("to_do", _("Not done yet")), ("answered", _("Answered, watch")), ("done", _("Done"))],
         "kinds": [
             ("", _("Everything")),
-            *zip(KINDS, (_("Cases"), _("Topics"), _("Single answers")), strict=True),
+            *zip(KINDS, (_("Cases"), _("Unanswered topics"), _("Single answers")), strict=True),
         ],
         "reasons": Review.Reason.choices,
         "assistants": list(Assistant.objects.visible_to(user).order_by("name")),

@@ -9,8 +9,10 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -106,6 +108,8 @@ else:
 
 #: Characters of the first question in the list.
 OPENING = 120
+#: The page of the search over everything.
+SEARCH = "search-everything"
 FLAGGED = "flagged"
 
 
@@ -246,12 +250,15 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         conversations: QuerySet[Conversation] = super().get_queryset(request).select_related("assistant")
-        if not (request.resolver_match and (request.resolver_match.url_name or "").endswith("_changelist")):
+        page = (request.resolver_match.url_name or "") if request.resolver_match else ""
+        if page != SEARCH and not page.endswith("_changelist"):
             return conversations
         asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
         asked = asked.readable_by(request.user)
+        conversations = conversations.annotate(first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]))
+        if page == SEARCH:
+            return conversations
         return conversations.annotate(
-            first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]),
             messages_in_all=count_related(Message.objects.all(), by="conversation"),
             has_abstained=with_answer(status=Message.Status.ABSTAINED),
             has_thumbs_down=with_thumbs(-1),
@@ -268,6 +275,13 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
             said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=word)
             found = found.filter(Exists(said.without_help()))
         return found, False
+
+    def found_title(self, conversation: Any) -> str:
+        """Return what the search over everything calls it: its first question that may be read, and its day."""
+        day = date_format(localtime(conversation.created_at), "SHORT_DATE_FORMAT")
+        if conversation.first_question:
+            return f"{conversation.first_question} ({day})"
+        return gettext("Conversation of %(day)s") % {"day": day}
 
     # --- what is shown ---
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.forms import CharField, ModelForm, Textarea, TimeInput
+from django.forms import DateInput, Field, ModelForm, TimeInput
 from django.http import HttpRequest
 from django.utils.dateparse import parse_date
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -24,19 +26,41 @@ else:
     OfficeModelAdmin, OfficeModelForm, PartInline = admin.ModelAdmin, ModelForm, admin.TabularInline
 
 
-class DaysField(CharField):
-    """Days, one a line."""
+#: Fields for further days.
+EMPTY_DAYS = 6
 
-    widget = Textarea(attrs={"rows": 4, "class": "vTextField", "spellcheck": "false"})
 
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(day.isoformat() for day in value) if isinstance(value, list) else value
+class DaysInput(DateInput):
+    """The browser's own field for each day, and some empty ones."""
 
-    def to_python(self, value: Any) -> Any:
-        return [_read_day(word) for word in value.split()] if isinstance(value, str) else list(value or ())
+    input_type = "date"
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        inputs = []
+        for number, day in enumerate([*(value or ()), *[""] * EMPTY_DAYS]):
+            own = {**(attrs or {}), "aria-label": _("Closed on, day %(number)d") % {"number": number + 1}}
+            if number and "id" in own:
+                own["id"] += f"_{number}"
+            inputs.append((super().render(name, day, own, renderer),))
+        return format_html('<div class="days">{}</div>', format_html_join(" ", "{}", inputs))
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[str]:
+        return [word.strip() for word in data.getlist(name) if word.strip()]
+
+
+class DaysField(Field):
+    """Days, each in a field of its own; in their order, each once."""
+
+    widget = DaysInput
+
+    def prepare_value(self, value: Any) -> list[str]:
+        return [str(day) for day in value or ()]
+
+    def to_python(self, value: Any) -> list[datetime.date]:
+        return sorted({_read_day(word) for word in self.prepare_value(value)})
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool("\n".join(str(data or "").split()) != self.prepare_value(list(initial or [])))
+        return self.prepare_value(initial) != self.prepare_value(data)
 
 
 def _read_day(word: str) -> datetime.date:
@@ -45,7 +69,9 @@ def _read_day(word: str) -> datetime.date:
     except ValueError:
         day = None
     if day is None:
-        raise ValidationError(_("“%(word)s” is no day: write it as in 2026-12-24.") % {"word": word})
+        raise ValidationError(
+            _("“%(word)s” is no day of the calendar. Choose a day, or empty the field."), params={"word": word}
+        )
     return day
 
 
@@ -53,7 +79,9 @@ class OfficeForm(OfficeModelForm):
     closed_on = DaysField(
         label=gettext_lazy("Closed on"),
         required=False,
-        help_text=gettext_lazy("Holidays and other days without hours, one a line, such as 2026-12-24."),
+        help_text=gettext_lazy(
+            "Holidays and other days without hours. More empty fields come with “Save and continue editing”."
+        ),
     )
 
 

@@ -55,7 +55,7 @@ class Office(models.Model):
         verbose_name=_("closed on"),
         default=list,
         blank=True,
-        help_text=_("Holidays and other days without hours, one a line, such as 2026-12-24."),
+        help_text=_("Holidays and other days without hours."),
     )
     is_default = models.BooleanField(
         _("takes what no rule leads elsewhere"), default=False, help_text=_("One office of each assistant.")

@@ -121,7 +121,7 @@ class Site(models.Model):
 
     class Meta:
         verbose_name = _("page with the chat")
-        verbose_name_plural = _("where the chat appears")
+        verbose_name_plural = _("pages with the chat")
         ordering = ["name", "pk"]
         indexes = [models.Index(fields=["name", "id"])]
         constraints = [

@@ -41,8 +41,8 @@ class Matcher(models.Model):
     objects = MatcherQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("how well questions find their FAQ")
-        verbose_name_plural = _("how well questions find their FAQ")
+        verbose_name = _("matching of FAQs")
+        verbose_name_plural = _("matching of FAQs")
         ordering = ["collection__slug"]
         default_permissions = ("view", "change")
 

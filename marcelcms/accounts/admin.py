@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.widgets import AdminSplitDateTime
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import FieldDoesNotExist, ValidationError
@@ -18,6 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.admin import PeriodicTaskAdmin
@@ -225,6 +227,13 @@ class StaffAdmin(StaffUserAdmin):
 @admin.register(PeriodicTask)
 class ScheduleAdmin(TaskModelAdmin):
     """Puts on record who switches tasks on and off or starts them, which django-celery-beat does not."""
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field: Any = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and isinstance(field.widget, AdminSplitDateTime):
+            for part, name in zip(field.widget.widgets, (gettext("Date"), gettext("Time")), strict=True):
+                part.attrs["aria-label"] = f"{capfirst(field.label)}: {name}"
+        return field
 
     def get_actions(self, request: HttpRequest) -> Any:
         actions: dict[str, tuple[Callable[..., Any], str, Any]] = super().get_actions(request)  # type: ignore[assignment]

@@ -65,7 +65,7 @@ def list_url(screen: str, **filters: object) -> str:
 
 
 def to_do_url(**filters: str) -> str:
-    """Return the address of the list "To do" with these filters."""
+    """Return the address of the inbox with these filters."""
     return f"{reverse('to-do')}?{urlencode(filters)}"
 
 

@@ -57,7 +57,7 @@ ALERTS: Mapping[str, Alert] = {
     "MarcelAbstainsMore": Alert(
         "More students than usual read that there is no answer.",
         ("index", "embeddings", "language model"),
-        "“To do” in the admin shows what was asked in vain. A website visit may have archived pages: see “Website "
+        "“Inbox” in the admin shows what was asked in vain. A website visit may have archived pages: see “Website "
         "visits”. A new retrieval profile, model or strictness takes effect at once: see the assistant's history.",
     ),
     "MarcelFirstWordSlow": Alert(

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 #: Pages that are no model's list: what they are called, and which permissions open them (one is enough).
 PAGES: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "to-do": (
-        _("To do"),
+        _("Inbox"),
         (
             *("analytics.view_gap", "analytics.change_gap", "analytics.view_review", "analytics.change_review"),
             *("chat.view_case", "chat.change_case"),
@@ -23,7 +23,7 @@ PAGES: Mapping[str, tuple[Promise, Sequence[str]]] = {
     "impact": (_("Pages that changed"), ("knowledge.view_document", "knowledge.change_document")),
     "try-question": (_("Try a question"), ("chat.view_conversation", "faqs.view_faq")),
     "dashboard": (_("Dashboard"), ("analytics.view_dashboard",)),
-    "topics": (_("Topics"), ("analytics.view_topic",)),
+    "topics": (_("All topics"), ("analytics.view_topic",)),
     "quality": (_("Quality of answers"), ("analytics.view_sampledanswer",)),
 }
 #: Sections by name: title, and their screens in order, models as app.model and pages by the names above.

@@ -106,7 +106,7 @@ def test_an_unanswered_question_becomes_an_faq_that_answers_it(page: Page, offic
     wait_for_news(office)
     steps = Steps()
     steps.look(office, "home", narrow=True)
-    office.get_by_role("link", name="To do", exact=True).click()
+    office.get_by_role("link", name="Inbox", exact=True).click()
     office.get_by_role("button", name="Update topics now").click()
     steps.pause()
     topic = office.locator('a[href*="/analytics/gap/"]', has_text=QUESTION)  # until then its answer stands there alone

@@ -52,8 +52,13 @@ def test_lists_on_a_phone_have_no_barrier_that_a_machine_finds(browser: Browser,
     assert len(lists) > 20
     found = {path: faults(page, path) for path in [*lists, *FORMS]}
     page.goto("/admin/faqs/faq/")
+    assert page.locator("#content").evaluate("content => content.getBoundingClientRect().top") <= 110
+    assert page.locator("#header input[type=search]").is_visible()
     page.locator(".phone-navigation summary").click()
     found["the navigation"] = violations(page)
+    page.locator(".account-button").click()
+    assert page.locator("#logout-form button").is_visible()
+    found["the account"] = violations(page)
     page.context.close()
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 

@@ -68,7 +68,7 @@ def test_from_the_invitation_to_a_students_screen(browser: Browser, page: Page, 
     curator.waits()
     wait_for_news(office)
     curator.goes_on()
-    curator.press(office.get_by_role("link", name="To do", exact=True))
+    curator.press(office.get_by_role("link", name="Inbox", exact=True))
     curator.press(office.get_by_role("button", name="Update topics now"))
     curator.waits()
     topic = office.locator('a[href*="/analytics/gap/"]', has_text=QUESTION)  # until then its answer stands there alone

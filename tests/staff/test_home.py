@@ -231,7 +231,7 @@ def test_each_role_is_told_what_it_can_do_something_about(
 def test_an_analyst_finds_the_figures_first(client: Client, law: Team) -> None:
     page = open_home(make_member(law, ANALYST), client)
     content = page[page.index('class="home"') :]
-    assert content.index(reverse("dashboard")) < content.index("To do")
+    assert content.index(reverse("dashboard")) < content.index("Waiting for you")
 
 
 def test_what_has_long_failed_is_no_news(client: Client, law: Team) -> None:

@@ -6,10 +6,20 @@ import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from marcelcms.accounts.roles import ADMINISTRATOR, ANALYST, CURATOR, REVIEWER, make_roles
 from tests.analytics.gaps.rows import new_gap
-from tests.factories import CategoryFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
+from tests.factories import (
+    CategoryFactory,
+    CollectionFactory,
+    ConversationFactory,
+    DocumentFactory,
+    FAQFactory,
+    QuestionFactory,
+    UserFactory,
+)
 from tests.staff.test_home import Team, make_member
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +90,31 @@ def test_the_search_finds_only_what_the_member_may_open() -> None:
     FAQFactory(question="Parking?", collection=CollectionFactory())
     assert sign_in(make_member(team, CURATOR)).get(SEARCH, {"q": "parking"}).context["found"] == []
     assert sign_in(UserFactory()).get(SEARCH, {"q": "parking"}).context["found"] == []
+
+
+def test_the_search_names_a_conversation_by_its_first_question_and_its_day() -> None:
+    team = Team("Law")
+    asked = QuestionFactory(
+        conversation=ConversationFactory(assistant=team.assistant), text="Where do I park my cargo bike?"
+    )
+    QuestionFactory(conversation=asked.conversation, text="And where my car?")
+    day = date_format(localtime(asked.conversation.created_at), "SHORT_DATE_FORMAT")
+    (part,) = sign_in(make_member(team, CURATOR)).get(SEARCH, {"q": "car"}).context["found"]
+    assert [title for title, _address in part.rows] == [f"Where do I park my cargo bike? ({day})"]
+
+
+def test_the_search_names_no_conversation_by_a_question_that_the_member_may_not_read() -> None:
+    team = Team("Law")
+    asked = QuestionFactory(
+        conversation=ConversationFactory(assistant=team.assistant), text="Nobody would miss me", route="crisis"
+    )
+    page = sign_in(make_member(team, CURATOR)).get(SEARCH, {"q": "miss"})
+    assert "Nobody would" not in page.content.decode()
+    QuestionFactory(conversation=asked.conversation, text="Where do I park?")
+    page = sign_in(make_member(team, CURATOR)).get(SEARCH, {"q": "park"})
+    (part,) = page.context["found"]
+    assert part.rows[0][0].startswith("Where do I park?")
+    assert "Nobody would" not in page.content.decode()
 
 
 @pytest.mark.parametrize("text", ["", " ", "\0", "x" * 500, "<script>alert(1)</script>", "%", "'"])

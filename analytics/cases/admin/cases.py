@@ -1,4 +1,4 @@
-"""The desk: one case, and what staff do to it. “To do” lists the cases."""
+"""The desk: one case, and what staff do to it. The inbox lists the cases."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -85,7 +85,7 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide the model's own list from the navigation: “To do” lists the cases."""
+        """Hide the model's own list from the navigation: the inbox lists the cases."""
         return False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 REPLY, REPLY_AND_CLOSE = "reply", "reply_and_close"
-#: As many as “To do” shows on a page.
+#: As many as the inbox shows on a page.
 MOST = 50
 
 

@@ -101,7 +101,7 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide this list from the navigation: “To do” lists the topics, and links here for more filters."""
+        """Hide this list from the navigation: the inbox lists the topics, and links here for more filters."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Gap | None = None) -> bool:

@@ -40,7 +40,7 @@ class StateFilter(admin.SimpleListFilter):
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)
-        yield {**first, "display": gettext("to do")}
+        yield {**first, "display": gettext("open")}
         yield from others
 
 
@@ -132,7 +132,7 @@ class ReviewAdmin(ReviewScreens):
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide this list from the navigation: “To do” lists the answers, and links here for more filters."""
+        """Hide this list from the navigation: the inbox lists the answers, and links here for more filters."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:

@@ -87,7 +87,7 @@ def shares(row: TopicRow) -> tuple[str, str, str]:
 def topics_view(request: HttpRequest) -> HttpResponse:
     """List the topics of a period; `admin.site.admin_view` wraps it. Raise PermissionDenied."""
     form, context = _chosen(request)
-    context["title"] = _("Topics")
+    context["title"] = _("All topics")
     if form.is_valid():
         view, other = form.sides(request.user)
         rows = _compared(topics_in(view), other)

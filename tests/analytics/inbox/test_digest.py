@@ -43,7 +43,7 @@ def test_the_summary_counts_what_there_is_to_do(smtp: MailServer, ada: User, bob
     assert mail_digests() == 1
     body = smtp.body_to("ada@uni.example")
     assert figures(body, "Unanswered topics") == {
-        "To do": 3,
+        "Not done yet": 3,
         "Assigned to you": 1,
         "Overdue": 1,
         "New in the last seven days": 2,
@@ -84,7 +84,7 @@ def test_it_counts_only_what_the_member_may_see_and_work_on(smtp: MailServer, db
     own.assistant.teams.add(law)
     assert mail_digests() == 1
     body = smtp.body_to("dora@uni.example")
-    assert figures(body, "Answers to review")["To do"] == 1
+    assert figures(body, "Answers to review")["Not done yet"] == 1
     assert "Unanswered topics" not in body
 
 

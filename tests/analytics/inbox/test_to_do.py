@@ -1,4 +1,4 @@
-"""The list "To do": topics and answers in one list, narrowed, assigned and finished; of two teams, each its own."""
+"""The inbox: topics and answers in one list, narrowed, assigned and finished; of two teams, each its own."""
 
 from datetime import timedelta
 from typing import Any
