@@ -154,19 +154,21 @@ class _ChartBuilder:
 
     def over_time(self, name: str, title: str, kind: str, series: Series, summary: str) -> Chart:
         points = self.found.points
+        columns = [[_value(point, field) for point in points] for field in series]
+        counts: Iterable[tuple[int | None, ...]] = zip(*columns, strict=True)
         rows = [
             ChartRow(
                 step.long,
-                [*(count_text(_value(point, field)) for field in series), *self._told(point)],
+                [*map(count_text, values), *self._told(point)],
                 step.link,
                 "" if point.is_whole else _("in part"),
             )
-            for point, step in zip(points, self.steps, strict=True)
+            for point, step, values in zip(points, self.steps, counts, strict=True)
         ]
         data = chart_data(
             kind,
             [step.short for step in self.steps],
-            {label: [_value(point, field) for point in points] for field, label in series.items()},
+            dict(zip(series.values(), columns, strict=True)),
             [step.link for step in self.steps],
         )
         head = [str(STEP_NAMES[self.view.step]), *map(str, series.values())]
