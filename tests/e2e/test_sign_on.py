@@ -68,6 +68,7 @@ def test_a_curator_logs_in_with_the_directory_and_out_of_both(phone: Page, direc
     phone.goto("/admin/my-login/")
     assert_clean(phone)
     phone.goto("/admin/")
+    phone.locator(".account-button").click()
     phone.locator("#logout-form button").click()
     phone.wait_for_url(f"{directory.issuer}/session/end**")
     assert phone.context.request.get(f"{server.origin}/admin/", max_redirects=0).status == 302
@@ -85,6 +86,7 @@ def test_a_curator_logs_in_with_a_saml_provider_of_another_site_and_out_of_both(
         phone.get_by_role("link", name="Anmelden mit Ihrem Hochschulkonto").click()
         phone.wait_for_url("**/admin/faqs/faq/")
         phone.goto("/admin/")
+        phone.locator(".account-button").click()
         phone.locator("#logout-form button").click()
         phone.wait_for_url("**/admin/login/")
         assert provider.logged_out == ["a-name-of-bo"]
