@@ -37,9 +37,9 @@ FOLDS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """What was fitted to all rows, and what was found for each row by weights fitted without its passage.
+    """Holds the classifiers that are fitted to all rows, and the results of cross-validation by passage.
 
-    `shown` says which rows pass, by strictness; `scores` are those of the last judge.
+    `shown` says which rows pass, by strictness. `scores` are those of the last judge.
     """
 
     classifiers: Mapping[Judge, ClaimClassifier]

@@ -45,7 +45,7 @@ def is_configured() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
-    """What the last look found; times are of the monotonic clock, `as_of` is how old what the replica has is at most.
+    """Holds what the last look found. Times are of the monotonic clock. The replica has everything up to `as_of`.
 
     `answers` is false too for a server that is no replica of the primary, such as one that was promoted.
     `primary_failed` is whether the primary refused the last look; `primary_at` when it last replied. `behind` are bytes

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 
 class Judge(StrEnum):
-    """What a sentence is compared by: its words alone, its facts and vectors, or what the entailment model says too."""
+    """Names what is weighed: words alone, facts with vectors, or both of these with the entailment model."""
 
     WORDS = "words"
     FACTS = "facts"
@@ -48,7 +48,7 @@ def addressed(strictness: Strictness) -> str:
 class ClaimClassifier:
     """Weights (k,) of the features `names` and their sum's offset; the least score that each strictness asks for.
 
-    Of the facts, `thresholds` also has the least score of a sentence that speaks to its reader, by `addressed`.
+    The classifier of facts has other thresholds for sentences that speak to their reader, named by `addressed`.
     """
 
     names: tuple[str, ...]

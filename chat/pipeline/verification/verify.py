@@ -70,7 +70,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """How texts are compared by what they mean; without it words alone are compared."""
+    """Compares texts by meaning, with an embedding model and an entailment model."""
 
     embed: Embed
     entails: Entails

@@ -1,4 +1,4 @@
-"""What the network of multilingual-e5-small reads: for each piece of a text the sum of its embeddings."""
+"""Turns texts into the input of multilingual-e5-small: for each piece of a text, the sum of its embeddings."""
 
 from collections.abc import Sequence
 from functools import cache
