@@ -14,6 +14,9 @@ from marcelcms.observability import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(env.text("STATE_DIR", str(BASE_DIR / "var")))
+# The processes of a machine share the lexical index that lies here; if empty, each keeps its own in memory.
+_lexical = env.text("LEXICAL_INDEX_FOLDER", str(STATE_DIR / "lexical"))
+LEXICAL_INDEX_FOLDER = Path(_lexical) if _lexical else None
 
 DEBUG = env.boolean("DEBUG", default=False)
 SECRET_KEY = env.text("SECRET_KEY")

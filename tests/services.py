@@ -40,6 +40,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     # The fast one; tests/core/inference/embeddings/test_e5.py has the others.
     os.environ["EMBEDDING_MODEL"] = "all-MiniLM-L6-v2"
     os.environ["STATE_DIR"] = str(folder)
+    # Most tests end in a rollback, which a shared index could not follow; test_shared_index.py has a shared one.
+    os.environ["LEXICAL_INDEX_FOLDER"] = ""
     if early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ:
         # It only hands out tests to workers, which have servers of their own; settings need names all the same.
         os.environ["DATABASE_URL"], os.environ["REDIS_URL"] = "postgresql://127.0.0.1:1/none", "redis://127.0.0.1:1/0"

@@ -25,9 +25,8 @@ from knowledge.indexing.change_log import unrecorded
 from knowledge.indexing.documents import sync_in as sync_document_in
 from knowledge.indexing.generations import load_embedder
 from knowledge.models import Document, Generation, Passage, Unit
-from knowledge.retrieval.bm25.index import LexicalIndex
 from knowledge.retrieval.lexical import LexicalRetriever
-from knowledge.retrieval.live_index import served_generation
+from knowledge.retrieval.live_index import own_index, served_generation
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 
 if TYPE_CHECKING:
@@ -138,8 +137,7 @@ class DocumentOverlay:
 
     def prepare(self) -> None:
         self._generation = _served_generation()
-        index = LexicalIndex(self._generation.pk)
-        index.follow()
+        index = own_index(self._generation.pk)
         before = index.as_now()
         with rolled_back():
             self._write()

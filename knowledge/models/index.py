@@ -6,6 +6,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
@@ -183,6 +184,7 @@ class IndexChange(models.Model):
     """
 
     document_id = models.BigIntegerField()
+    created_at = models.DateTimeField(db_default=Now())  # tells it from one of the same number in a restored backup
 
     class Meta:
         default_permissions = ()

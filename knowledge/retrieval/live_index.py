@@ -7,12 +7,15 @@ process answers only from the old one, whose rows stay for `knowledge.indexing.g
 import logging
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
+from django.conf import settings
 from django.db import DatabaseError, connections
 
 from core.db.prepared import fetch_all
 from knowledge.indexing.generations import live_generation
 from knowledge.retrieval.bm25.index import LexicalIndex, newest_change
+from knowledge.retrieval.bm25.shared_index import SharedLexicalIndex
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +75,7 @@ class LiveIndexes:
         with self._lock:
             index = self._ready.get(generation_id)
             if index is None:  # created in milliseconds; it is filled at its first use
-                index = self._ready[generation_id] = LexicalIndex(generation_id)
+                index = self._ready[generation_id] = _make_index(generation_id)
             return index
 
     def loaded(self) -> dict[int, LexicalIndex]:
@@ -80,7 +83,7 @@ class LiveIndexes:
         return dict(self._ready)
 
     def _load(self, generation_id: int) -> None:
-        index = LexicalIndex(generation_id)
+        index = _make_index(generation_id)
         try:
             index.follow()
             with self._lock:  # the former one stays for questions that began in it, until its rows are deleted
@@ -94,6 +97,21 @@ class LiveIndexes:
     def clear(self) -> None:
         with self._lock:
             self._ready = {}
+
+
+def _make_index(generation_id: int) -> LexicalIndex:
+    folder: Path | None = settings.LEXICAL_INDEX_FOLDER
+    return SharedLexicalIndex(generation_id, folder) if folder else LexicalIndex(generation_id)
+
+
+def own_index(generation_id: int) -> LexicalIndex:
+    """Return an index up to date that may be changed: nobody else sees it."""
+    index = _indexes.of(generation_id)
+    if isinstance(index, SharedLexicalIndex):
+        return index.copied()
+    own = LexicalIndex(generation_id)
+    own.follow()
+    return own
 
 
 _indexes = LiveIndexes()

@@ -6,7 +6,7 @@ short form stands in the long one, and its first letter begins a word.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 #: A short form as it is written: at least two of its letters are capitals.
 SHORT = re.compile(r"(?=(?:[^\W\d_]*[A-ZÄÖÜ]){2})[A-ZÄÖÜ][^\W_]{1,9}")
@@ -57,23 +57,14 @@ def read_key(text: str) -> tuple[str, ...]:
 
 
 class Abbreviations:
-    """Meanings of short forms, as the documents of a collection and a list say."""
+    """Meanings of short forms; `counts` says how often each (short form, long form) is explained."""
 
-    def __init__(self) -> None:
-        self._of_documents: dict[int, list[tuple[str, str]]] = {}
+    def __init__(self, counts: Mapping[tuple[str, str], int]) -> None:
         self._long: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._short: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-
-    def add(self, document_id: int, definitions: Iterable[tuple[str, str]]) -> None:
-        for short, long in definitions:
-            self._of_documents.setdefault(document_id, []).append((short, long))
-            self._long[short.lower()][long] += 1
-            self._short[read_key(long)][short] += 1
-
-    def remove(self, document_id: int) -> None:
-        for short, long in self._of_documents.pop(document_id, ()):
-            self._long[short.lower()][long] -= 1
-            self._short[read_key(long)][short] -= 1
+        for (short, long), count in counts.items():
+            self._long[short.lower()][long] += count
+            self._short[read_key(long)][short] += count
 
     def long_forms(self, short: str) -> list[str]:
         """Return what a short form stands for, the most frequent first, whatever its capitals."""
@@ -85,7 +76,7 @@ class Abbreviations:
 
 
 def _most_frequent(counts: Counter[str] | None) -> list[str]:
-    return [form for form, count in (counts or Counter[str]()).most_common(MOST_FORMS) if count > 0]
+    return [form for form, _count in (counts or Counter[str]()).most_common(MOST_FORMS)]
 
 
 def read_abbreviations(

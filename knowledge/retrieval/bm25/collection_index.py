@@ -1,161 +1,140 @@
-"""BM25 over the passages of one collection with Tantivy (Lucene's formula, k1 1.2, b 0.75), in memory.
+"""BM25 over the passages of one collection with Tantivy (Lucene's formula, k1 1.2, b 0.75)."""
 
-Words are those of Tantivy's analyzers with Snowball's stemmers and stop words, not those of `core.terms`: the figures
-of BM25 are compared with published ones.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from copy import copy
 from datetime import date
-from typing import NamedTuple
+from pathlib import Path
 
 import tantivy
 
-from core.text import nfc
+from knowledge.retrieval.bm25.schema import (
+    ALIKE,
+    ANALYZERS,
+    DATED,
+    DEFINITIONS,
+    ENTRY_FIELDS,
+    FIELD,
+    LAST_DAY,
+    SCHEMA,
+    SEPARATOR,
+    TRAITS,
+    WORDS,
+    Entry,
+    Row,
+    Term,
+    alike_key,
+    make_entry,
+)
 from knowledge.retrieval.scope import read_kind
 from knowledge.retrieval.types import Scope
-from knowledge.words.abbreviations import Abbreviations, find_definitions
-from knowledge.words.vocabulary import Vocabulary
+from knowledge.words.abbreviations import Abbreviations
 
-#: Stemmed and without stop words; texts of other languages are only lower-cased.
-STEMMERS = {"en": "english", "de": "german"}
-OTHER = "other"
-FIELDS = (*STEMMERS, OTHER)
-WRITER_HEAP_BYTES = 15_000_000
-#: Of days as ordinals, for a document without a date.
-FIRST_DAY, LAST_DAY = 1, 4_000_000
+WRITER_HEAP_BYTES = 50_000_000
 
 
-class Entry(NamedTuple):
-    """An entry of the index besides its words; days as ordinals."""
+class IndexedWords:
+    """The words of a collection's texts in one field. Those of deleted texts stay until Tantivy merges."""
 
-    passage: int
-    document: int
-    valid_from: int
-    valid_until: int
+    def __init__(self, searcher: tantivy.Searcher, field: str) -> None:
+        self._searcher, self._words, self._alike = searcher, WORDS[field], ALIKE[field]
 
+    def count(self, word: str) -> int:
+        return int(self._searcher.doc_freq(self._words, word))
 
-ENTRY_FIELDS = Entry._fields
-
-
-class Row(NamedTuple):
-    """A passage as the database holds it."""
-
-    passage: int
-    document: int
-    collection: int
-    language: str
-    valid_from: date | None
-    valid_until: date | None
-    audience: Sequence[str]
-    title: str
-    headings: Sequence[str]
-    text: str
-
-
-#: A term as an analyzer makes it, and the field that has it.
-Term = tuple[str, str]
-
-
-def _make_analyzer(language: str) -> tantivy.TextAnalyzer:
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    builder = builder.filter(tantivy.Filter.remove_long(64)).filter(tantivy.Filter.lowercase())
-    if stemmer := STEMMERS.get(language):
-        builder = builder.filter(tantivy.Filter.stopword(stemmer)).filter(tantivy.Filter.stemmer(stemmer))
-    return builder.build()
-
-
-def _make_schema() -> tantivy.Schema:
-    schema = tantivy.SchemaBuilder()
-    for field in FIELDS:
-        schema.add_text_field(field, tokenizer_name=field, index_option="freq")
-    for name in ENTRY_FIELDS:
-        schema.add_unsigned_field(name, indexed=True, fast=True)
-    for name in ("language", "audience"):
-        schema.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    return schema.build()
-
-
-ANALYZERS: Mapping[str, tantivy.TextAnalyzer] = {field: _make_analyzer(field) for field in FIELDS}
-SCHEMA = _make_schema()
+    def alike(self, first: str, length: int) -> list[str]:
+        """Return the words that begin with this letter and have so many."""
+        prefix = alike_key(first, length)
+        return [term.removeprefix(prefix) for term, _count in self._searcher.terms_with_prefix(self._alike, prefix)]
 
 
 class CollectionIndex:
-    """The passages of one collection. Changes are seen after `commit`, and are gone after `discard`."""
+    """The passages of one collection, as they were when it was last opened, reloaded or committed.
 
-    def __init__(self) -> None:
-        self._index = tantivy.Index(SCHEMA)
-        for field, analyzer in ANALYZERS.items():
-            self._index.register_tokenizer(field, analyzer)
+    In a folder, processes share it: they hold no copy, only one may change it at a time, and the others see a change
+    after `reload`. Changes are gone after `discard`. Raises ValueError or OSError where the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        self._index = self._open()
         self._writer: tantivy.IndexWriter | None = None
-        self._searcher = self._index.searcher()
-        # Values that documents differ in: a filter that every document passes is not worth its time.
-        self._languages: set[str] = set()
-        self._kinds: set[str] = set()
-        self._any_dates = False
-        #: Fields that have words at all.
-        self.fields: set[str] = set()
-        #: For slips and compounds in questions, by field; the words of deleted texts stay until a restart.
-        self.words = {field: Vocabulary() for field in FIELDS}
-        self.abbreviations = Abbreviations()
+        self._listed: Sequence[tuple[str, str]] = ()
+        self.reload()
 
-    def freeze(self) -> "CollectionIndex":
-        """Return a view that stays as the index is now; it can only be searched."""
-        view = copy(self)
-        view._searcher = self._index.searcher()
-        view._languages, view._kinds, view.fields = set(self._languages), set(self._kinds), set(self.fields)
-        return view
+    def reload(self) -> None:
+        """Show what was committed."""
+        self._index.reload()
+        self._searcher = self._index.searcher()
+        traits = [trait for trait, _count in self._searcher.terms_with_prefix(TRAITS, "")]
+        named = [trait.partition(":") for trait in traits]
+        self._languages = {value for name, _, value in named if name == "language"}
+        self._kinds = {value for name, _, value in named if name == "audience"}
+        self._any_dates = DATED in traits
+        #: Fields that have words at all.
+        self.fields = {value for name, _, value in named if name == FIELD}
+        #: For slips and compounds in questions, by field.
+        self.words = {field: IndexedWords(self._searcher, field) for field in WORDS}
+        self._read_abbreviations()
+
+    def list_abbreviations(self, listed: Sequence[tuple[str, str]]) -> None:
+        """Add the (short form, long form) of those that staff list to those that texts explain."""
+        if list(listed) != list(self._listed):
+            self._listed = listed
+            self._read_abbreviations()
+
+    def _read_abbreviations(self) -> None:
+        # With a query only passages that are still there count.
+        found = self._searcher.terms_with_prefix(DEFINITIONS, "", filter_query=tantivy.Query.all_query())
+        counts = Counter(self._listed)
+        for term, count in found:
+            short, _, long = term.partition(SEPARATOR)
+            counts[short, long] += count
+        self.abbreviations = Abbreviations(counts)
 
     # --- changes ---
 
     def add(self, row: Row) -> None:
-        document = tantivy.Document()
-        document.add_unsigned("passage", row.passage)
-        document.add_unsigned("document", row.document)
-        document.add_unsigned("valid_from", row.valid_from.toordinal() if row.valid_from else FIRST_DAY)
-        document.add_unsigned("valid_until", row.valid_until.toordinal() if row.valid_until else LAST_DAY)
-        self._any_dates = self._any_dates or bool(row.valid_from or row.valid_until)
-        kinds = {read_kind(tag) for tag in row.audience}
-        for term in (*row.audience, *kinds):
-            document.add_text("audience", term)
-        language = row.language.partition("-")[0]
-        document.add_text("language", language)
-        self._languages.add(language)
-        self._kinds |= kinds
-        field = language if language in STEMMERS else OTHER
-        whole = nfc("\n".join((row.title, *row.headings, row.text)))
-        self.fields.add(field)
-        self.words[field].add(whole)
-        self.abbreviations.add(row.document, find_definitions(whole))
-        document.add_text(field, whole)
-        self._open().add_document(document)
+        self._write().add_document(make_entry(row))
 
     def remove(self, document_ids: AbstractSet[int]) -> None:
         # Not by term: tantivy-py takes the number for a signed one and finds nothing.
         gone = tantivy.Query.term_set_query(SCHEMA, "document", list(document_ids))
         if self._searcher.search(gone, limit=1, count=False).hits:
-            self._open().delete_documents_by_query(gone)
-            for document_id in document_ids:
-                self.abbreviations.remove(document_id)
+            self._write().delete_documents_by_query(gone)
 
-    def commit(self) -> None:
-        """Show what was changed; the writer and its threads end, since most collections change rarely."""
-        if self._writer is not None:
-            writer, self._writer = self._writer, None
-            writer.commit()
-            writer.wait_merging_threads()
-            self._index.reload()
-            self._searcher = self._index.searcher()
+    def commit(self) -> bool:
+        """Show what was changed, and return whether anything was.
+
+        The writer and its threads end, since most collections change rarely.
+        """
+        if self._writer is None:
+            return False
+        writer, self._writer = self._writer, None
+        writer.commit()
+        writer.wait_merging_threads()
+        self.reload()
+        return True
 
     def discard(self) -> None:
         if self._writer is not None:
             writer, self._writer = self._writer, None
             writer.rollback()
 
-    def _open(self) -> tantivy.IndexWriter:
+    def _open(self) -> tantivy.Index:
+        index = tantivy.Index(SCHEMA, path=str(self._folder)) if self._folder else tantivy.Index(SCHEMA)
+        index.config_reader("Manual", 1)
+        for field, analyzer in ANALYZERS.items():
+            index.register_tokenizer(field, analyzer)
+        return index
+
+    def _write(self) -> tantivy.IndexWriter:
         if self._writer is None:
-            self._writer = self._index.writer(WRITER_HEAP_BYTES, num_threads=1)
+            # Opened anew, so that the writer knows the files that another process wrote and removes them in time.
+            index = self._open() if self._folder else self._index
+            self._writer = index.writer(WRITER_HEAP_BYTES, num_threads=1)
         return self._writer
 
     # --- search ---
@@ -226,8 +205,3 @@ def match_any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
 
 def match_all(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
-
-
-def read_terms(text: str, field: str) -> list[str]:
-    """Return the terms of a text as they are indexed in a field, each once."""
-    return list(dict.fromkeys(ANALYZERS[field].analyze(nfc(text))))

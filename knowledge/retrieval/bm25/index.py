@@ -1,4 +1,4 @@
-"""The lexical index of a process: one `CollectionIndex` a collection, in memory.
+"""A generation's lexical index: one `CollectionIndex` a collection.
 
 It follows the database by change number (`IndexChange`): every search first reads the newest number, one index lookup,
 and reads what changed since. So no process answers from an index older than its own question.
@@ -8,17 +8,18 @@ compared with the mean of its own collection.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
-from typing import Any
+
+from django.db.models import QuerySet
 
 from core.db.cursors import stream_rows
 from core.db.prepared import fetch_all
 from core.db.reading import is_behind
-from knowledge.indexing.change_log import ABBREVIATIONS
 from knowledge.models import Abbreviation, IndexChange, Passage
-from knowledge.retrieval.bm25.collection_index import FIELDS, CollectionIndex, Entry, Row, read_terms
+from knowledge.retrieval.bm25.collection_index import CollectionIndex
+from knowledge.retrieval.bm25.schema import FIELDS, Entry, Row, read_terms
 from knowledge.retrieval.bm25.weighing import read_clauses, weigh
 from knowledge.retrieval.types import Scope
 from knowledge.words.question import Pages
@@ -33,7 +34,7 @@ COLUMNS = (
 
 
 class LexicalIndex:
-    """One process's index over the passages that a generation has of all published documents."""
+    """An index of one process, in memory, over the passages that a generation has of all published documents."""
 
     def __init__(self, generation_id: int) -> None:
         self._generation_id = generation_id
@@ -48,45 +49,55 @@ class LexicalIndex:
             return
         with self._lock:
             newest = newest_change()  # another thread may have been faster
-            if self._has_read(newest):
-                return
-            if newest < self._at:  # another database: a backup was restored
-                self._at = -1
-            if self._at < 0:
-                self._load()
-            else:
-                changes = IndexChange.objects.filter(pk__gt=self._at, pk__lte=newest)
-                self._replace(set(changes.values_list("document_id", flat=True)))
-            self._at = newest
+            if not self._has_read(newest):
+                self._at = self._catch_up(newest)
 
     def _has_read(self, newest: int) -> bool:
         """Return whether there is nothing to read up to this change; a replica may not have got yet what was read."""
         return newest == self._at or (newest < self._at and is_behind(lambda: newest_change() >= self._at))
 
+    def _catch_up(self, newest: int) -> int:
+        """Read what changed up to `newest`, and return the number of the last change read."""
+        if self._at < 0 or newest < self._at:  # or another database: a backup was restored
+            self._collections = self._build()
+        else:
+            collections = dict(self._collections)
+            self._replace(changed_documents(self._at, newest), collections)
+            self._collections = collections
+        return newest
+
     def take_in(self, document_id: int) -> None:
         """Read a document anew as this transaction sees it, which may never be committed.
 
-        Only for an index of one's own, never for the one that answers.
+        Only for an index of one's own, never for one that answers.
         """
         with self._lock:
-            self._replace({document_id})
+            collections = dict(self._collections)
+            self._replace({document_id}, collections)
+            self._collections = collections
+
+    def take_over(self, collections: dict[int, CollectionIndex], at: int) -> None:
+        """Begin with indexes that hold every change up to `at`."""
+        list_abbreviations(collections)
+        self._collections, self._at = collections, at
 
     def as_now(self) -> "LexicalIndex":
         """Return a view that stays as the index is now; it can only be searched."""
         view = copy(self)
-        view._collections = {pk: index.freeze() for pk, index in self._collections.items()}
+        view._collections = {pk: copy(index) for pk, index in self._collections.items()}
         return view
 
-    def _load(self) -> None:
-        loaded: dict[int, CollectionIndex] = {}
-        self._add(Passage.objects.retrievable(self._generation_id), loaded)
-        for index in loaded.values():
+    def _build(self) -> dict[int, CollectionIndex]:
+        """Return the indexes of all collections, made anew."""
+        built: dict[int, CollectionIndex] = {}
+        self._add(Passage.objects.retrievable(self._generation_id), built)
+        for index in built.values():
             index.commit()
-        _read_list(loaded)
-        self._collections = loaded
+        list_abbreviations(built)
+        return built
 
-    def _replace(self, document_ids: AbstractSet[int]) -> None:
-        collections = dict(self._collections)
+    def _replace(self, document_ids: AbstractSet[int], collections: dict[int, CollectionIndex]) -> set[int]:
+        """Read some documents anew, and return the collections whose indexes changed."""
         passages = Passage.objects.retrievable(self._generation_id).filter(document_id__in=document_ids)
         try:
             for index in collections.values():
@@ -96,17 +107,19 @@ class LexicalIndex:
             for index in collections.values():
                 index.discard()  # otherwise a part of the changes would be there twice
             raise
-        for index in collections.values():
-            index.commit()
-        _read_list(collections)
-        self._collections = collections
+        changed = {pk for pk, index in collections.items() if index.commit()}
+        list_abbreviations(collections)
+        return changed
 
-    def _add(self, passages: Any, collections: dict[int, CollectionIndex]) -> None:
+    def _add(self, passages: QuerySet[Passage], collections: dict[int, CollectionIndex]) -> None:
         for values in stream_rows(passages.order_by().values_list(*COLUMNS), size=LOAD_BATCH):
             row = Row(*values)
             if row.collection not in collections:
-                collections[row.collection] = CollectionIndex()
+                collections[row.collection] = self._make(row.collection)
             collections[row.collection].add(row)
+
+    def _make(self, collection_id: int) -> CollectionIndex:
+        return CollectionIndex()
 
     def search(
         self, text: str, *, k: int, scope: Scope, readings: Sequence[Reading] = ()
@@ -120,7 +133,7 @@ class LexicalIndex:
         found = []
         for index, query in weigh(clauses, searched):
             found += index.search(query, k=k, scope=scope)
-        # Equal scores in order of id: the processes that serve add passages in different orders.
+        # Equal scores in order of id: indexes get passages in different orders.
         return sorted(found, key=lambda hit: (-hit[2], hit[0]))[:k]
 
     def pages(self, scope: Scope, *, is_known: Callable[[str], bool]) -> Pages:
@@ -136,8 +149,8 @@ class LexicalIndex:
             )
 
         return Pages(
-            words=Words([words for index in searched for words in index.words.values()]),
-            german=Words([index.words["de"] for index in searched]),
+            words=Words([index.words[field] for index in searched for field in FIELDS if field in index.fields]),
+            german=Words([index.words["de"] for index in searched if "de" in index.fields]),
             abbreviations=[index.abbreviations for index in searched],
             has=has,
             is_known=is_known,
@@ -157,19 +170,26 @@ class LexicalIndex:
         return [collections[pk] for pk in sorted(set(scope.collection_ids)) if pk in collections]
 
 
-def _read_list(collections: Mapping[int, CollectionIndex]) -> None:
+def list_abbreviations(collections: Mapping[int, CollectionIndex]) -> None:
     """Read the abbreviations that staff list."""
     listed: dict[int, list[tuple[str, str]]] = {}
-    rows = Abbreviation.objects.order_by("pk").values_list("collection_id", "short", "long")
+    rows: Iterable[tuple[int, str, str]] = Abbreviation.objects.order_by("pk").values_list(
+        "collection_id", "short", "long"
+    )
     for collection, short, long in rows:
         listed.setdefault(collection, []).append((short, long))
     for pk, index in collections.items():
-        index.abbreviations.remove(ABBREVIATIONS)
-        index.abbreviations.add(ABBREVIATIONS, listed.get(pk, ()))
+        index.list_abbreviations(listed.get(pk, []))
 
 
 def _fields(searched: Sequence[CollectionIndex]) -> list[str]:
     return [field for field in FIELDS if any(field in index.fields for index in searched)]
+
+
+def changed_documents(after: int, newest: int) -> set[int]:
+    """Return the documents that changed after one change, up to another."""
+    changes = IndexChange.objects.filter(pk__gt=after, pk__lte=newest)
+    return set(changes.values_list("document_id", flat=True))
 
 
 def newest_change() -> int:

@@ -6,14 +6,8 @@ from dataclasses import dataclass, field
 
 import tantivy
 
-from knowledge.retrieval.bm25.collection_index import (
-    CollectionIndex,
-    Term,
-    match_all,
-    match_any,
-    read_terms,
-    term_query,
-)
+from knowledge.retrieval.bm25.collection_index import CollectionIndex, match_all, match_any, term_query
+from knowledge.retrieval.bm25.schema import Term, read_terms
 from knowledge.retrieval.tuning import MOST_TERMS, PHRASE_WEIGHT, READING_WEIGHTS
 from knowledge.words.readings import Reading, Step
 

@@ -139,7 +139,7 @@ def test_an_index_that_is_ahead_of_the_replica_stays_and_one_of_a_restored_backu
         "knowledge.retrieval.bm25.index.newest_change",
         lambda: behind if read_alias() == REPLICA else IndexChange.objects.latest("pk").pk,
     )
-    monkeypatch.setattr(index, "_load", lambda: pytest.fail("read anew"))
+    monkeypatch.setattr(index, "_build", lambda: pytest.fail("read anew"))
     read_recent(lambda: index.follow(behind))
     assert index.at == held
     monkeypatch.undo()
