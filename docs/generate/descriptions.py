@@ -14,6 +14,8 @@ SECTIONS = {
         "BROKER_URL": "The same for jobs, such as another database of that server: `redis://host:6379/1`.",
         "STATE_DIR": "The folder for uploaded files, collected static files and converted models. `make run` keeps its "
         "database there too.",
+        "LEXICAL_INDEX_FOLDER": "The folder of the lexical index, which the processes of a machine share, on a "
+        "local disk. It is made from the database and needs no backup. Empty: each process keeps its own in memory.",
         "PORT": "Where `make run` listens. Without it: the first free port from 8000 on.",
         "PUBLIC_URL": "Where browsers reach this server. Citations of imported PDFs and links in e-mails open below "
         "it.",

@@ -111,7 +111,7 @@ class SharedLexicalIndex(LexicalIndex):
     def follow(self, newest: int | None = None) -> None:
         """Read every change committed so far, or up to `newest` if that was read just now.
 
-        A transaction may see what is old, or what is never committed: for it a thread reads, with a connection of its own.
+        A transaction may see what is old, or what is never committed: a thread with its own connection reads for it.
         """
         if not connections[read_alias()].in_atomic_block:
             super().follow(newest)

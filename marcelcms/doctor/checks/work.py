@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from django.conf import settings
 from django.utils import timezone
 
 from analytics.models import RetentionRun
 from core.inference.embeddings import EmbeddingUnavailable
 from faqs import indexing as faq_verifying
 from knowledge.models import Document, Generation
+from knowledge.retrieval.bm25.shared_index import SharedLexicalIndex
+from knowledge.retrieval.live_index import lexical_index
 from knowledge.services import verification
 from marcelcms.doctor.findings import Finding, fail, ok, warn
 from marcelcms.health import heartbeats
@@ -38,6 +41,10 @@ def index() -> Iterator[Finding]:
     for part in wrong:
         said = f"{part.name}: {part.wrong} of {part.checked} differ from the database ({part.faults[0]})"
         yield fail("index", said, "Run `manage.py reindex`, then `manage.py verify_index`.")
+    answering = lexical_index(live.pk)
+    if isinstance(answering, SharedLexicalIndex) and not answering.is_shared:
+        said = f"the lexical index cannot be kept in {settings.LEXICAL_INDEX_FOLDER}: each process holds its own"
+        yield warn("index", said, "Let this user write there, or set LEXICAL_INDEX_FOLDER to another local folder.")
     if not wrong:
         yield ok("index", f"equals the database: {parts[0].checked} documents, {parts[1].checked} passages")
 

@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from analytics.models import RetentionRun
 from knowledge.models import Passage
+from knowledge.retrieval.live_index import forget_indexes
 from marcelcms import env
 from marcelcms.doctor.report import LOOKS
 from marcelcms.health import heartbeats
@@ -75,6 +76,16 @@ def test_an_index_that_differs_is_found(sound: None) -> None:
     healthy, wrong = examine()
     assert not healthy
     assert any("documents: 1" in finding["said"] for finding in wrong["index"])
+
+
+def test_a_folder_that_cannot_hold_the_lexical_index_is_told(sound: None, settings: Settings, tmp_path: Path) -> None:
+    settings.LEXICAL_INDEX_FOLDER = tmp_path / "file"
+    settings.LEXICAL_INDEX_FOLDER.touch()
+    forget_indexes()
+    healthy, wrong = examine()
+    assert healthy
+    assert [finding["level"] for finding in wrong["index"]] == ["warn"]
+    assert str(settings.LEXICAL_INDEX_FOLDER) in wrong["index"][0]["said"]
 
 
 def test_without_valkey_the_rest_is_looked_at_all_the_same(sound: None, settings: Settings) -> None:
