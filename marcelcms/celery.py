@@ -51,7 +51,7 @@ def warm_up(**_: object) -> None:
 
 @worker_ready.connect
 def look_for_lost_work(**_: object) -> None:
-    """Queue at once what beat queues every minute: a worker that starts may follow one that was killed at work."""
+    """Queue at once what beat queues by the clock: a worker that starts may follow one that was killed at work."""
     for name in LOOKS:
         app.send_task(name)
 

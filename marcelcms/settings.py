@@ -393,16 +393,18 @@ CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {
 }
 # In the database, so that staff can change when a source is crawled.
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+#: After whatever failed, the index equals the database within seconds; what waits behind a long task is not piled up.
+OFTEN = {"schedule": 10.0, "options": {"expires": 10.0}}
 CELERY_BEAT_SCHEDULE = {
     "sign-of-life": {"task": "marcelcms.tasks.sign_of_life", "schedule": 30.0},
-    "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},
+    "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", **OFTEN},
     "build-generation": {"task": "knowledge.tasks.build_generation", "schedule": 60.0},
     "make-propositions": {"task": "knowledge.tasks.make_propositions", "schedule": 60.0},
     "clear-sessions": {"task": "marcelcms.tasks.clear_sessions", "schedule": crontab(hour="3", minute="0")},
     "requeue-lost-jobs": {"task": "marcelcms.tasks.requeue_lost_jobs", "schedule": 15.0},
     "import-pending-uploads": {"task": "knowledge.tasks.import_pending_uploads", "schedule": 60.0},
     "read-pictures": {"task": "knowledge.tasks.read_pictures", "schedule": 60.0},
-    "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", "schedule": 60.0},
+    "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", **OFTEN},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "sweep-reports": {"task": "analytics.tasks.sweep_reports", "schedule": 60.0},
     "deliver-due-webhooks": {"task": "chat.tasks.deliver_due_webhooks", "schedule": 60.0},
