@@ -1,4 +1,4 @@
-"""FAQs as rows of a file: the meaning of each column, and what importing a file would change. Writes nothing."""
+"""What importing a file of FAQs would change: what each cell means. Writes nothing."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any, Self
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from import_export import resources
-from import_export.fields import Field
 
 from core.access import sees_everything
 from core.hashing import fingerprint
 from core.language import TAG, guess_language
 from faqs.answers.checks import list_warnings
+from faqs.importexport.columns import COLUMNS, FAQColumns
 from faqs.importexport.files import BadTable, Row, Table
 from faqs.importexport.lookups import Lookups, Read, Scope, TranslationLookup
-from faqs.importexport.widgets import AnswerWidget, DayWidget, LanguageWidget, ListWidget, StatusWidget, TextWidget
-from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ, MOST_ANSWER_CHARACTERS, Category, main_language
+from faqs.models import ANSWER_LANGUAGES, FAQ, Category, main_language
 from faqs.permissions import BEFORE_PUBLISHING, may_publish
 from faqs.versions.snapshots import Content, content_with, fingerprint_content, read_answer, read_content
 from knowledge.guardrails.injection import flag_document
@@ -59,7 +57,7 @@ def fingerprint_plan(planned: list[PlannedRow]) -> str:
     return fingerprint(*parts)
 
 
-class FAQResource(resources.Resource):  # type: ignore[misc]
+class FAQResource(FAQColumns):
     """Columns of a file, and its rows as FAQs that are not saved. Make one for each import.
 
     An FAQ is found by its number, else by its id, else by its question. A column that is not in the file changes
@@ -68,49 +66,6 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
     fields, `phrasing_texts` and `source_documents`, which are not saved either. An `answer` without a language
     is in the FAQ's own.
     """
-
-    number = Field("pk", "number", TextWidget(), readonly=True)
-    id = Field("external_id", "id", TextWidget(200))
-    question = Field("question", "question", TextWidget(1000))
-    phrasings = Field("phrasing_texts", "phrasings", ListWidget(1000))
-    sources = Field("source_urls", "sources", ListWidget(2000))
-    category = Field("category_name", "category", TextWidget(200))
-    language = Field("language", "language", LanguageWidget(12))
-    status = Field("status", "status", StatusWidget(), saves_null_values=False)
-    valid_from = Field("valid_from", "valid_from", DayWidget())
-    valid_until = Field("valid_until", "valid_until", DayWidget())
-    reference_answer = Field("reference_answer", "reference_answer", TextWidget())
-    answer = Field("answer_as_given", "answer", AnswerWidget(MOST_ANSWER_CHARACTERS))
-    answer_de = Field("answer_de", "answer_de", TextWidget(MOST_ANSWER_CHARACTERS))
-    answer_en = Field("answer_en", "answer_en", TextWidget(MOST_ANSWER_CHARACTERS))
-    office_de = Field("office_de", "office_de", TextWidget(200))
-    office_en = Field("office_en", "office_en", TextWidget(200))
-    answer_checked_on = Field("answer_checked_on", "answer_checked_on", DayWidget())
-    collection = Field("collection_name", "collection", TextWidget())
-    translation_of = Field("translation_name", "translation_of", TextWidget())
-
-    class Meta:
-        model = FAQ
-        skip_diff = True
-        use_bulk = True  # rows are saved together, by `faqs.services.import_planned`
-        import_order = (
-            "number",
-            "id",
-            "question",
-            "phrasings",
-            "sources",
-            "category",
-            "language",
-            "status",
-            "valid_from",
-            "valid_until",
-            "reference_answer",
-            "answer",
-            *ANSWER_FIELDS,
-            "collection",
-            "translation_of",
-        )
-        export_order = import_order
 
     def __init__(self, *, scope: Scope, may_publish: bool, may_add_categories: bool, publishes: bool = False) -> None:
         super().__init__()
@@ -359,35 +314,6 @@ class FAQResource(resources.Resource):  # type: ignore[misc]
         if self.lookups.is_taken(faq):
             found.append(("id", _("Another FAQ has this id.")))
         return found
-
-    # --- what a file is written from ---
-
-    def get_export_fields(self, selected_fields: Any = None) -> list[Field]:
-        """Return the columns of a file; an answer has one for each language."""
-        fields = super().get_export_fields(selected_fields)
-        return [field for field in fields if field.column_name != "answer"]
-
-    def iter_queryset(self, queryset: Any) -> Any:
-        return queryset.with_parts().iterator(chunk_size=500)
-
-    def dehydrate_phrasings(self, faq: FAQ) -> list[str]:
-        return [phrasing.text for phrasing in faq.phrasings.all()]
-
-    def dehydrate_sources(self, faq: FAQ) -> list[str]:
-        return [source.document.url for source in faq.sources.all()]
-
-    def dehydrate_category(self, faq: FAQ) -> str:
-        return faq.category.name if faq.category else ""
-
-    def dehydrate_collection(self, faq: FAQ) -> str:
-        return faq.collection.slug if faq.collection else ""
-
-    def dehydrate_translation_of(self, faq: FAQ) -> str:
-        return str(faq.translation_of_id or "")
-
-
-#: Attribute, by which an error is named -> column.
-COLUMNS = {field.attribute: name for name, field in FAQResource.fields.items()}
 
 
 def _has_answer(faq: Any) -> bool:
