@@ -24,7 +24,7 @@ from chat.pipeline.answering.sentence_stream import SentenceStream
 from chat.pipeline.guardrails.output import OutputGuard
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.verification.classifier import Strictness
-from chat.protocol.events import Delta
+from chat.protocol.answer_events import Delta
 from core.inference.embeddings import get_embedder
 from knowledge.chunking.chunker import cut
 from knowledge.chunking.page_markers import with_pages

@@ -28,7 +28,7 @@ from chat.pipeline.moment import describe_moment
 from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.run import collect
 from chat.pipeline.understanding.route import understand
-from chat.protocol.events import End
+from chat.protocol.answer_events import End
 from chat.protocol.moment import read_moment
 from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from core.inference.embeddings.minilm import MINILM

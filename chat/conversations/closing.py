@@ -17,7 +17,7 @@ from chat.pipeline.moment import with_citations
 from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.clarify import stored
 from chat.pipeline.understanding.help_classifier import recognised_need
-from chat.protocol.events import Cited, End, HeldBack, Outcome
+from chat.protocol.answer_events import Cited, End, HeldBack, Outcome
 from chat.protocol.moment import Moment
 from chat.protocol.shapes import OfficeWords
 from chat.webhooks.answers import announcing_abstention

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models.assistants import Assistant, Language, OfAssistants
 from chat.models.conversations import Message, Staff, may_read_help
-from chat.protocol.events import Outcome as Instead
+from chat.protocol.answer_events import Outcome as Instead
 from knowledge.models import Document
 
 

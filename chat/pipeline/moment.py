@@ -7,7 +7,7 @@ from chat.models import Message
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.profiles import KINDS, Profile
-from chat.protocol.events import Cited
+from chat.protocol.answer_events import Cited
 from chat.protocol.moment import (
     FAQNearby,
     Instructions,

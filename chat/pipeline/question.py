@@ -15,7 +15,7 @@ from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking, descri
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.verification.classifier import Strictness
 from chat.prompt_template import BUILT_IN, Template
-from chat.protocol.events import End, HeldBack
+from chat.protocol.answer_events import End, HeldBack
 from chat.protocol.shapes import Contact
 from core.inference.llm.client import PROSE, Sampling, Usage
 from core.language import detect_language

@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from chat.protocol.events import Abstain, Cited, Clarify, Delta, End, Error, Event, Help, OfficeAnswer
+from chat.protocol.answer_events import Abstain, Cited, Clarify, Delta, End, Error, Help, OfficeAnswer
+from chat.protocol.event import Event
 from chat.protocol.shapes import Contact, HelpCard, OfficeWords, Source
 
 

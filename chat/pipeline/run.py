@@ -27,7 +27,8 @@ from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
 from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
-from chat.protocol.events import Abstain, Cited, Delta, End, Event, Help, Working
+from chat.protocol.answer_events import Abstain, Cited, Delta, End, Help, Working
+from chat.protocol.event import Event
 from core.inference.llm import client
 from core.telemetry.tracing import span
 

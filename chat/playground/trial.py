@@ -32,7 +32,7 @@ from chat.playground.rankings import (
     near_faqs,
     rank_change,
 )
-from chat.protocol.events import End
+from chat.protocol.answer_events import End
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.llm import client
 from core.inference.llm.token_budget import estimate_tokens

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from redis import ConnectionError, RedisError
 
-from chat.protocol.events import Event
+from chat.protocol.event import Event
 from chat.streaming import event_log
 from chat.streaming.event_log import Entry
 

@@ -19,7 +19,9 @@ from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply, text_below
 from chat.pipeline.run import answer
 from chat.pipeline.understanding.kind_classifier import recognised_kind
-from chat.protocol.events import End, Error, Event, MessageStart, StartedMessage, StartedQuestion
+from chat.protocol.answer_events import End, Error
+from chat.protocol.event import Event
+from chat.protocol.events import MessageStart, StartedMessage, StartedQuestion
 from chat.protocol.shapes import Appointment
 from chat.sites import rate_limits
 from chat.streaming.cancellation import get_monitor

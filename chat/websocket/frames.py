@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from chat.errors import NotFound, Refused
 from chat.pipeline.guardrails.input import clean_question
-from chat.protocol.events import Error
+from chat.protocol.answer_events import Error
 from chat.protocol.frames import FRAMES, Ask, Frame
 
 #: The longest question takes a tenth of it.

@@ -12,7 +12,8 @@ from chat.pipeline.answering.editions import missing_note
 from chat.pipeline.question import Context
 from chat.pipeline.reading import read_pages
 from chat.pipeline.retrieval.related import related_questions
-from chat.protocol.events import Abstain, Event
+from chat.protocol.answer_events import Abstain
+from chat.protocol.event import Event
 from core.db.prepared import in_database
 from core.terms import GENERAL_WORDS, distinct_words, topic_words
 from knowledge.retrieval.lexical import LexicalRetriever

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from chat.pipeline.retrieval.candidates import Candidate, as_source
 from chat.pipeline.sentences.quotable import quotable
 from chat.prompt_template import DECLINE
-from chat.protocol.events import Cited, Delta
+from chat.protocol.answer_events import Cited, Delta
 from chat.protocol.shapes import Source
 from core.terms import content_words
 

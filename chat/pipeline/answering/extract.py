@@ -14,7 +14,8 @@ from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import as_source
 from chat.pipeline.sentences.ranking import rank_parts
 from chat.pipeline.sentences.unit_vectors import embed_with_question
-from chat.protocol.events import Cited, Delta, Event, Sources
+from chat.protocol.answer_events import Cited, Delta, Sources
+from chat.protocol.event import Event
 from chat.protocol.shapes import Source
 from core.inference.embeddings import EmbeddingUnavailable
 from core.telemetry.tracing import span

@@ -20,7 +20,8 @@ from chat.pipeline.answering.proof import Prover
 from chat.pipeline.answering.sentence_stream import SentenceStream
 from chat.pipeline.guardrails.output import OutputGuard
 from chat.pipeline.question import Context
-from chat.protocol.events import Delta, Error, Event, Queued, Sources, Working
+from chat.protocol.answer_events import Delta, Error, Queued, Sources, Working
+from chat.protocol.event import Event
 from core.inference.llm import client
 from core.inference.llm.client import ModelUnavailable, Usage, Waiting
 

@@ -12,7 +12,8 @@ from chat.pipeline.guardrails.eligibility import decisions
 from chat.pipeline.guardrails.output import OutputGuard
 from chat.pipeline.question import SentenceRecord
 from chat.pipeline.retrieval.candidates import Candidate, as_source
-from chat.protocol.events import Event, HeldBack, Outcome
+from chat.protocol.answer_events import HeldBack, Outcome
+from chat.protocol.event import Event
 from core.terms import WORD
 
 logger = logging.getLogger(__name__)

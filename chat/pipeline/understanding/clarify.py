@@ -14,7 +14,8 @@ from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.tuning import COMPARED_PASSAGES
 from chat.pipeline.verification.units import Unit, split_units
-from chat.protocol.events import Choice, Clarify, Event
+from chat.protocol.answer_events import Choice, Clarify
+from chat.protocol.event import Event
 from core.terms import distinct_words, figures, stem, stems, topic_words
 from knowledge.retrieval.scope import read_kind
 

@@ -15,7 +15,7 @@ from chat.conversations.visitors import new_visitor
 from chat.models import Citation, Conversation, Message
 from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Source
-from chat.protocol.events import Cited
+from chat.protocol.answer_events import Cited
 from tests.factories import AssistantFactory
 
 pytestmark = pytest.mark.django_db

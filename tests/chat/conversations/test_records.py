@@ -15,7 +15,7 @@ from chat.conversations.visitors import delete_conversation, delete_visitor, exp
 from chat.models import AnswerRecord, Assistant, Experiment, Message, RetrievalProfile
 from chat.models.experiments import Arm, arm_of
 from chat.pipeline.reply import Reply
-from chat.protocol.events import End
+from chat.protocol.answer_events import End
 from chat.protocol.moment import Moment, read_moment
 from faqs.indexing import sync_faq
 from knowledge.indexing.documents import sync_pending

@@ -17,7 +17,7 @@ from chat.conversations.visitors import delete_visitor, export_visitor, list_con
 from chat.errors import Busy, NotFound, Refused
 from chat.models import Assistant, Conversation, Message, PromptVersion, RetrievalProfile
 from chat.pipeline.reply import Reply
-from chat.protocol.events import Cited, End
+from chat.protocol.answer_events import Cited, End
 from chat.protocol.shapes import Source
 from chat.sites.lookup import UnknownSite
 from tests.chat.statements import statements

@@ -14,7 +14,7 @@ from chat.pipeline.retrieval.profiles import PROFILES
 from chat.pipeline.understanding import hyde
 from chat.playground.trial import try_question
 from chat.prompt_template import BUILT_IN
-from chat.protocol.events import Abstain, Cited, Delta
+from chat.protocol.answer_events import Abstain, Cited, Delta
 from chat.protocol.shapes import Source
 from knowledge.retrieval.scope import build_scope
 from tests.analytics.shadow.rows import keep, looked_up, the_assistant

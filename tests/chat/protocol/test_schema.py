@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 
 from chat.models import Feedback, Message
-from chat.protocol import events, schema
+from chat.protocol import schema
+from chat.protocol.event import Event
 from tests.chat.protocol.test_wire import RECORDED
 
 
@@ -21,7 +22,7 @@ def test_the_committed_files_are_what_the_models_say() -> None:
 
 
 @pytest.mark.parametrize(("event", "recorded"), RECORDED, ids=lambda value: getattr(value, "type", ""))
-def test_what_is_recorded_has_the_shape_of_the_schema(event: events.Event, recorded: str) -> None:
+def test_what_is_recorded_has_the_shape_of_the_schema(event: Event, recorded: str) -> None:
     frame = {**json.loads(recorded), "seq": 1, "conversation": "c", "message": 2}
     document = {"$defs": schema.definitions(), "$ref": "#/$defs/ServerEvent"}
     jsonschema.Draft202012Validator(document).validate(frame)

@@ -6,27 +6,29 @@ from dataclasses import asdict, dataclass
 
 import pytest
 
-from chat.protocol.events import (
+from chat.protocol.answer_events import (
     Abstain,
     Choice,
     Cited,
     Clarify,
-    ConversationDeleted,
     Delta,
     End,
-    Erased,
     Error,
-    Event,
-    FeedbackEvent,
     Help,
+    Queued,
+    Sources,
+    Working,
+)
+from chat.protocol.event import Event
+from chat.protocol.events import (
+    ConversationDeleted,
+    Erased,
+    FeedbackEvent,
     MessageStart,
     Ping,
-    Queued,
     RatingEvent,
-    Sources,
     StartedMessage,
     StartedQuestion,
-    Working,
 )
 from chat.protocol.shapes import Contact, HelpCard, HelpContact, Link, Source
 from chat.websocket.frames import error_reply

@@ -18,7 +18,7 @@ from chat.conversations.feedback import give_feedback
 from chat.conversations.visitors import delete_conversation, delete_visitor
 from chat.models import Case, Conversation, Message, Office, Webhook, WebhookDelivery
 from chat.pipeline.reply import Reply
-from chat.protocol.events import Abstain, End
+from chat.protocol.answer_events import Abstain, End
 from faqs.models import FAQ
 from faqs.services import set_faq_status
 from tests.chat.webhooks.hooks import hook_for

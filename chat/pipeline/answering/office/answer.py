@@ -14,7 +14,8 @@ from chat.models import Message
 from chat.pipeline.answering.office.beside import keep_evident
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import QUOTE_CHARACTERS, references
-from chat.protocol.events import Abstain, Cited, End, Event, OfficeAnswer, Sources
+from chat.protocol.answer_events import Abstain, Cited, End, OfficeAnswer, Sources
+from chat.protocol.event import Event
 from chat.protocol.shapes import OfficeWords, Source
 from faqs.answers.choice import ChosenAnswer
 from faqs.answers.links import link_addresses

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chat.pipeline.answering.citations import CitationProcessor, RefusalDetector
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.protocol.events import Cited, Delta
+from chat.protocol.answer_events import Cited, Delta
 from tests.chat.candidates import candidate
 
 CANDIDATES = {number: candidate(number) for number in range(1, 7)}

@@ -18,7 +18,7 @@ from chat.pipeline.reply import Reply
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.trace import KEPT, boosting_faq, describe_ranking
 from chat.pipeline.run import collect
-from chat.protocol.events import End
+from chat.protocol.answer_events import End
 from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from knowledge.models import Document
