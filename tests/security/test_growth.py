@@ -17,7 +17,7 @@ from knowledge.chunking.page_markers import without_markers
 from knowledge.chunking.sentences import sentences, spoken
 from knowledge.guardrails.injection import flag_document, flag_injection
 from knowledge.ingest.html.convert import read_html
-from knowledge.ingest.html.markdown import split_lines, wrap_in_marks
+from knowledge.ingest.html.escaping import split_lines, wrap_in_marks
 from tests.growth import grows_linearly
 
 #: Every reader with every kind of text: a minute and a half.
