@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -18,20 +18,19 @@ from django.utils.formats import date_format
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from core.access import sees_everything
 from core.admin.back import BackAdmin
-from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
-from core.admin.markdown_widget import MarkdownTextarea
+from core.admin.edit_conflicts import Conflict, OptimisticLockAdmin
 from core.admin.scoped import ScopedAdmin
 from core.admin.textarea import Textarea
 from faqs.admin import duplicates, history, importexport
 from faqs.admin.categories import shows_list
 from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
+from faqs.admin.form import FAQForm
 from faqs.admin.form_page import build_page
 from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
 from faqs.answers.checks import list_warnings
 from faqs.answers.pages import address_of
-from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ, SOON, FAQQuerySet, main_language
+from faqs.models import ANSWER_LANGUAGES, FAQ, SOON, FAQQuerySet, main_language
 from faqs.permissions import may_make, may_publish
 from faqs.services import index_saved_faq, set_faq_status
 from faqs.versions.edit_conflicts import find_conflict, find_version, rebased
@@ -39,45 +38,6 @@ from faqs.versions.history import Reason, recording
 from faqs.versions.snapshots import fingerprint_content, read_content
 from knowledge.admin.collections import CollectionFilter
 from knowledge.models import Collection, Document
-
-if TYPE_CHECKING:
-    from core.access import Staff
-
-
-class FAQForm(GuardedForm):
-    """Made anew for each request, with who fills it in."""
-
-    user: ClassVar["Staff"]
-
-    class Meta:
-        widgets = {
-            f"answer_{language}": MarkdownTextarea({"rows": 8, "lang": language}, breaks=True)
-            for language in ANSWER_LANGUAGES
-        }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        fields: dict[str, Any] = self.fields
-        for name in ANSWER_FIELDS:
-            if name in fields:  # a browser would cut off what is pasted, without a word
-                fields[name].widget.attrs.pop("maxlength", None)
-        if status := fields.get("status"):
-            status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
-        if (collection := fields.get("collection")) and not sees_everything(self.user):
-            collection.required = True
-            collection.help_text = _("Its teams are responsible for the FAQ.")
-            own = list(collection.queryset[:2])
-            if len(own) == 1:
-                collection.empty_label = None
-
-    def clean(self) -> dict[str, Any] | None:
-        """Require a signature below an answer: students must see who gives it."""
-        cleaned = super().clean() or {}
-        for language in ANSWER_LANGUAGES:
-            text, office = cleaned.get(f"answer_{language}", ""), cleaned.get(f"office_{language}", "")
-            if text.strip() and not office.strip() and f"office_{language}" in self.fields:
-                self.add_error(f"office_{language}", _("Write which office answers: students see it with the answer."))
-        return cleaned
 
 
 def collections_for(request: HttpRequest, faq_id: str) -> Any:

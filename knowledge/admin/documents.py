@@ -26,13 +26,13 @@ from knowledge.admin.corrections.shown import CorrectedFilter, describe_correcti
 from knowledge.admin.corrections.views import correction_view, original_view
 from knowledge.admin.course_import.from_document import describe_courses
 from knowledge.admin.courses import link_to
+from knowledge.admin.document_filters import DocumentValidityFilter, IndexedFilter, LanguageFilter, SourceFilter
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
 from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.admin.uploads import PictureFilter, describe_pictures, list_read_passages
 from knowledge.editions.terms import check_term
-from knowledge.indexing.generations import live_generation
-from knowledge.models import Collection, Document, FlaggedText, Passage, Source
+from knowledge.models import Collection, Document, FlaggedText, Passage
 from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
 from knowledge.services.documents import (
@@ -44,68 +44,6 @@ from knowledge.services.documents import (
     save_document,
     set_document_status,
 )
-
-
-class IndexedFilter(admin.SimpleListFilter):
-    title = _("indexed")
-    parameter_name = "indexed"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("Yes")), ("no", _("No, last change not indexed yet"))]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
-        live = live_generation().pk
-        chosen = {"yes": queryset.in_index, "no": queryset.needing_index}.get(self.value() or "")
-        return cast("QuerySet[Any]", chosen(live) if chosen else queryset)
-
-
-class SourceFilter(admin.SimpleListFilter):
-    title = _("website")
-    parameter_name = "source"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        sources = [(str(source.pk), source.name) for source in Source.objects.visible_to(request.user).only("name")]
-        return [*sources, ("none", _("None: written or uploaded here"))] if sources else []
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
-        value = self.value() or ""
-        if value == "none":
-            return queryset.filter(source_pages=None)
-        return cast("DocumentQuerySet", queryset).from_source(int(value)) if value.isdecimal() else queryset
-
-
-class DocumentValidityFilter(admin.SimpleListFilter):
-    title = _("validity")
-    parameter_name = "valid"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("today", _("Valid today")), ("expired", _("Expired")), ("later", _("Not valid yet"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
-        today = timezone.localdate()
-        match self.value():
-            case "today":
-                return cast("DocumentQuerySet", queryset).valid_on(today)
-            case "expired":
-                return queryset.filter(valid_until__lt=today)
-            case "later":
-                return queryset.filter(valid_from__gt=today)
-        return queryset
-
-
-class LanguageFilter(admin.SimpleListFilter):
-    """Lists the languages in use."""
-
-    title = _("language")
-    parameter_name = "language"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        languages = Document.objects.of_university().visible_to(request.user).languages()
-        return [(language, language) for language in languages] if len(languages) > 1 else []
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
-        return queryset.filter(language=self.value()) if self.value() else queryset
-
 
 if TYPE_CHECKING:
     DocumentModelAdmin = admin.ModelAdmin[Document]

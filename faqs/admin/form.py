@@ -1,0 +1,50 @@
+"""The form of an FAQ."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+
+from core.access import sees_everything
+from core.admin.edit_conflicts import GuardedForm
+from core.admin.markdown_widget import MarkdownTextarea
+from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ
+from faqs.permissions import may_make
+
+if TYPE_CHECKING:
+    from core.access import Staff
+
+
+class FAQForm(GuardedForm):
+    """Made anew for each request, with who fills it in."""
+
+    user: ClassVar["Staff"]
+
+    class Meta:
+        widgets = {
+            f"answer_{language}": MarkdownTextarea({"rows": 8, "lang": language}, breaks=True)
+            for language in ANSWER_LANGUAGES
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        for name in ANSWER_FIELDS:
+            if name in fields:  # a browser would cut off what is pasted, without a word
+                fields[name].widget.attrs.pop("maxlength", None)
+        if status := fields.get("status"):
+            status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
+        if (collection := fields.get("collection")) and not sees_everything(self.user):
+            collection.required = True
+            collection.help_text = _("Its teams are responsible for the FAQ.")
+            own = list(collection.queryset[:2])
+            if len(own) == 1:
+                collection.empty_label = None
+
+    def clean(self) -> dict[str, Any] | None:
+        """Require a signature below an answer: students must see who gives it."""
+        cleaned = super().clean() or {}
+        for language in ANSWER_LANGUAGES:
+            text, office = cleaned.get(f"answer_{language}", ""), cleaned.get(f"office_{language}", "")
+            if text.strip() and not office.strip() and f"office_{language}" in self.fields:
+                self.add_error(f"office_{language}", _("Write which office answers: students see it with the answer."))
+        return cleaned
