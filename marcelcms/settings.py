@@ -389,7 +389,7 @@ CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {
     "analytics.tasks.make_report": {"queue": "reports"},
 }
 # In the database, so that staff can change when a source is crawled.
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "marcelcms.schedule:Scheduler"
 CELERY_BEAT_SCHEDULE = {
     "sign-of-life": {"task": "marcelcms.tasks.sign_of_life", "schedule": 30.0},
     "index-pending-documents": {"task": "knowledge.tasks.index_pending_documents", "schedule": 60.0},

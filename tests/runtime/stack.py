@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,11 +17,14 @@ COMMAND = [sys.executable, "-m", "marcelcms.embedded"]
 class Run:
     """A started `python -m marcelcms.embedded`."""
 
-    def __init__(self, state: Path, **variables: str) -> None:
+    def __init__(self, state: Path, *, within: Sequence[str] = (), **variables: str) -> None:
+        """`within` is a command that runs another one, in a room of its own."""
         self.state, self.port = state, free_port()
         self.output = (state / "output").open("w+")
         self.environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port), **variables)
-        self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=self.environment, stdout=self.output, stderr=self.output)
+        self.process = subprocess.Popen(
+            [*within, *COMMAND], cwd=ROOT, env=self.environment, stdout=self.output, stderr=self.output
+        )
         try:
             wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
             assert self.process.poll() is None, self.printed()
