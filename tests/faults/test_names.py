@@ -28,7 +28,8 @@ pytestmark = [
 #: What was found of each address of a source's crawls, and how those ended.
 SAID = """
 SELECT array_agg(DISTINCT r.state), array_agg(r.message::text), array_agg(o.reason::text)
-FROM knowledge_crawlrun r JOIN knowledge_source s ON s.id = r.source_id LEFT JOIN knowledge_crawloutcome o ON o.run_id = r.id
+FROM knowledge_crawlrun r JOIN knowledge_source s ON s.id = r.source_id
+LEFT JOIN knowledge_crawloutcome o ON o.run_id = r.id
 WHERE s.name = %s
 """
 
@@ -70,7 +71,7 @@ def test_without_names_pages_are_quoted_soon_and_a_crawl_says_what_was_missing(
         wait_until(lambda: "extractive" in strategies(here, asked_since(gone)), 60)
         without = time.monotonic()
         slowest_probe = 0.0
-        while time.monotonic() < without + 40:  # many looks of its whole names' time
+        while time.monotonic() < without + 40:  # many times as long as one look-up
             began = time.monotonic()
             assert here.run.get("/health/live") == 200
             slowest_probe = max(slowest_probe, time.monotonic() - began)

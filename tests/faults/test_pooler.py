@@ -1,5 +1,5 @@
-"""PgBouncer between everything and PostgreSQL is restarted, or killed, while students ask and staff edit. It lends whole
-sessions, which every version of it can do."""
+"""PgBouncer between everything and PostgreSQL is restarted, or killed, while students ask and staff edit. It lends
+whole sessions, which every version of it can do."""
 
 import os
 import shutil
