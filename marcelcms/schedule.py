@@ -13,6 +13,8 @@ TOLERANCE = datetime.timedelta(seconds=5)
 class Entry(ModelEntry):
     """A task of the schedule; one that ran at a time that is yet to come counts as having run just now."""
 
+    last_run_at: datetime.datetime
+
     def is_due(self) -> Any:
         now = datetime.datetime.now(datetime.UTC)
         if self.last_run_at > now + TOLERANCE:

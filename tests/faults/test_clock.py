@@ -21,6 +21,7 @@ from celery import Celery
 
 from tests.faults.cluster import Cluster, Postgres, cluster
 from tests.faults.test_faults import CRAWL
+from tests.faults.test_media import Staff
 from tests.knowledge.site import serving, small
 from tests.runtime.processes import wait_until
 from tests.runtime.valkey import Valkey
@@ -103,7 +104,7 @@ def clockwork() -> Iterator[Clockwork]:
 def test_a_clock_that_jumps_costs_nothing(clockwork: Clockwork, ahead: int) -> None:
     stack = clockwork.stack
     with serving(small) as site, stack.busy(words=16) as going:
-        name = f"Site {ahead}"
+        staff, name = Staff(stack), f"Site {ahead}"
         stack.run.does(CRAWL.format(url=site.url("/"), name=name))
         wait_until(lambda: stack.row(BUSY) == (1,), 120)
         before = clockwork.done()
@@ -114,6 +115,7 @@ def test_a_clock_that_jumps_costs_nothing(clockwork: Clockwork, ahead: int) -> N
         student = going.students[0]
         status, renewed = stack.server.post("/api/v1/session", {"consent": True, "token": student.token})
         assert (status, bool(renewed["token"])) == (200, True)
+        assert "logout" in staff.open("/admin/")
         time.sleep(max(0.0, began + WATCHED - time.monotonic()))
         queued = clockwork.done() - before
         slept = time.monotonic() - began
