@@ -64,7 +64,7 @@ def test_an_upgrade_in_turns_costs_students_a_connection_at_most(webs: tuple[Clu
     assert stack.row("SELECT count(*) FROM next_version_mark")[0]
     longest = max(later - earlier for earlier, later in zip(going.editor.times, going.editor.times[1:], strict=False))
     lost = sum(student.lost_connections for student in going.students)
-    slowest = max(one.ended - one.asked for one in going.answered)
+    slowest = max(one.ended - one.asked for one in going.answered if one.ended > began)
     print(
         f"\nupgrade in turns: migrated in {took:.1f} s, both replaced in {ended - began:.1f} s; {len(going.answered)} "
         f"answers, slowest {slowest:.1f} s, {lost} connections lost; longest without an edit {longest:.1f} s, "
