@@ -124,7 +124,9 @@ class Job(models.Model):
     def requeue_lost(cls) -> Iterator[int]:
         """Settle the jobs whose worker died or that no worker began; yield the ids to queue."""
         now = timezone.now()
-        lost = Q(state=JobState.RUNNING, heartbeat_at__lt=now - cls.LOST_AFTER)
+        # One that is yet to come is of a clock that was set back: who lives writes another one soon.
+        is_stale = Q(heartbeat_at__lt=now - cls.LOST_AFTER) | Q(heartbeat_at__gt=now + cls.LOST_AFTER)
+        lost = Q(is_stale, state=JobState.RUNNING)
         unbegun = Q(state=JobState.QUEUED, created_at__lte=now - cls.UNBEGUN_AFTER)
         unbegun &= ~Q(heartbeat_at__gt=now - cls.REQUEUED_EVERY)
         for job in list(cls._default_manager.filter(lost | unbegun).order_by("pk")):

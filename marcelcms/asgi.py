@@ -1,5 +1,6 @@
 """HTTP and websockets, as one ASGI application."""
 
+import asyncio
 import importlib
 import os
 import threading
@@ -25,6 +26,9 @@ from marcelcms.checks import refuse_unsafe  # noqa: E402
 from marcelcms.observability.asgi import Receive, Scope, Send, observed  # noqa: E402
 from marcelcms.observability.tracing import send_traces  # noqa: E402
 
+#: An endpoint for embeddings that is away keeps nobody from starting.
+WARM_SECONDS = 20.0
+
 refuse_unsafe()
 send_traces()
 
@@ -39,15 +43,18 @@ def warm_up() -> None:
 
 
 async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:
-    """Handle ASGI's lifespan: a server that stops has closed its sockets and waits for the answers in progress."""
+    """Handle ASGI's lifespan: a server begins with its model loaded, since others may answer meanwhile; one that stops
+    has closed its sockets and waits for the answers in progress."""
     while (message := await receive())["type"] != "lifespan.shutdown":
+        await asyncio.to_thread(warming.join, WARM_SECONDS)
         await send({"type": f"{message['type']}.complete"})
     await runner.finish(seconds=settings.STOP_SECONDS)
     await send({"type": "lifespan.shutdown.complete"})
 
 
 # No daemon: a process that ends while a model is being loaded would abort.
-threading.Thread(target=warm_up, name="warm-up").start()
+warming = threading.Thread(target=warm_up, name="warm-up")
+warming.start()
 
 application = observed(
     ProtocolTypeRouter(

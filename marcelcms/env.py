@@ -17,8 +17,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 #: Connections of a web process, where DATABASE_POOL does not say how many.
 WEB_POOL = 10
-#: How long is waited for a connection to a replica.
-REPLICA_SECONDS = 2
+#: How long is waited for the database's server, and for one that is to take its place: for a connection, and until one
+#: that gives no sign of life counts as broken. Otherwise TCP takes a quarter of an hour to notice a cut network.
+DATABASE_SECONDS, REPLICA_SECONDS = 5, 2
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
@@ -127,21 +128,22 @@ def use_pools(databases: Mapping[str, dict[str, Any]], size: int) -> None:
     """Have a process borrow its connections from pools, so that none is held while a model speaks."""
     for alias, database in databases.items():
         # Where the replica has no connection soon, the primary is asked instead.
-        wait = 10 if alias == "default" else REPLICA_SECONDS
-        database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": wait}
+        wait = DATABASE_SECONDS if alias == "default" else REPLICA_SECONDS
+        # A pool that tried for minutes would do so ever more rarely: who asks next has it begin anew.
+        database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": wait, "reconnect_timeout": wait}
         database["CONN_MAX_AGE"] = 0
 
 
 def replica(name: str, *, is_pooled: bool) -> dict[str, Any]:
-    """Return the Django database entry of a replica, whose absence is noticed within seconds: see `database`."""
-    entry = database(name, is_pooled=is_pooled)
-    entry["OPTIONS"].setdefault("connect_timeout", str(REPLICA_SECONDS))
-    entry["OPTIONS"].setdefault("tcp_user_timeout", str(1_000 * REPLICA_SECONDS))
-    return entry
+    """Return the Django database entry of a replica, whose absence is noticed still sooner: see `database`."""
+    return database(name, is_pooled=is_pooled, seconds=REPLICA_SECONDS)
 
 
-def database(name: str, *, is_pooled: bool = False) -> dict[str, Any]:
+def database(name: str, *, is_pooled: bool = False, seconds: int = DATABASE_SECONDS) -> dict[str, Any]:
     """Return a PostgreSQL URL (libpq's URI form) as a Django database entry.
+
+    A server that is silent for so many `seconds` is away; one that computes for minutes is not silent, since its
+    machine answers. What the URL says of that counts.
 
     DATABASE_PASSWORD (or the file that DATABASE_PASSWORD_FILE names) is the password where the URL has none, so that
     an address can be shown and its secret kept in one file for all who need it. If it `is_pooled`, the address is
@@ -163,7 +165,15 @@ def database(name: str, *, is_pooled: bool = False) -> dict[str, Any]:
         parts["password"] = password
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     entry: dict[str, Any] = {known[key]: value for key, value in parts.items() if key in known}
-    options = {key: value for key, value in parts.items() if key not in known}
+    silence = {
+        "connect_timeout": str(seconds),
+        # What was sent and not received; and where nothing is sent, because a reply is waited for.
+        "tcp_user_timeout": str(1_000 * seconds),
+        "keepalives_idle": str(seconds),
+        "keepalives_interval": "1",
+        "keepalives_count": str(seconds),
+    }
+    options = silence | {key: value for key, value in parts.items() if key not in known}
     if is_pooled:
         entry["DISABLE_SERVER_SIDE_CURSORS"] = True
         options["options"] = ""

@@ -392,7 +392,7 @@ CELERY_TASK_ROUTES = {task: {"queue": "long"} for task in LONG} | {
     "analytics.tasks.make_report": {"queue": "reports"},
 }
 # In the database, so that staff can change when a source is crawled.
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "marcelcms.schedule:Scheduler"
 #: After whatever failed, the index equals the database within seconds; what waits behind a long task is not piled up.
 OFTEN = {"schedule": 10.0, "options": {"expires": 10.0}}
 CELERY_BEAT_SCHEDULE = {

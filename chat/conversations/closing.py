@@ -179,11 +179,10 @@ def flagged_texts(passages: Collection[int]) -> list[str]:
 
 def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
     """Return the id of the answer that is being written there, unless it has only just begun."""
-    running = Message.objects.filter(
-        conversation_id=conversation,
-        conversation__visitor_id=visitor,
-        status=Message.Status.GENERATING,
-        created_at__lt=timezone.now() - JUST_BEGUN,
+    now = timezone.now()
+    just_begun = (now - JUST_BEGUN, now + JUST_BEGUN)  # a clock that was set back leaves times that are yet to come
+    running = Message.objects.exclude(created_at__range=just_begun).filter(
+        conversation_id=conversation, conversation__visitor_id=visitor, status=Message.Status.GENERATING
     )
     return running.values_list("pk", flat=True).first()
 

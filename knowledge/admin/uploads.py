@@ -1,5 +1,6 @@
 """Admin of uploaded files, several at once, with the result of each, and of pages in them that are pictures of text."""
 
+import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
 else:
     PdfUploadModelAdmin = admin.ModelAdmin
 
+logger = logging.getLogger(__name__)
 MOST_FILES = 50
+_NOT_STORED = _(
+    "The server could not store the files: its disk may be full. None of them was kept. Tell whoever runs this server, "
+    "then upload them again."
+)
 REFRESH_SECONDS = 3
 
 
@@ -211,14 +217,19 @@ class UploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
         own = university_collections().visible_to(request.user)
         form = UploadForm(request.POST or None, request.FILES or None, collections=own)
         if request.method == "POST" and form.is_valid():
-            uploads = upload_files(files=form.cleaned_data["documents"], collection=form.cleaned_data["collection"])
-            message = ngettext(
-                "%d file was uploaded. This page shows its progress.",
-                "%d files were uploaded. This page shows their progress.",
-                len(uploads),
-            )
-            self.message_user(request, message % len(uploads), messages.SUCCESS)
-            return redirect("admin:knowledge_pdfupload_changelist")
+            try:
+                uploads = upload_files(files=form.cleaned_data["documents"], collection=form.cleaned_data["collection"])
+            except OSError as error:
+                logger.error("upload not stored reason=%s", error.strerror or type(error).__name__)
+                form.add_error("documents", _NOT_STORED)
+            else:
+                message = ngettext(
+                    "%d file was uploaded. This page shows its progress.",
+                    "%d files were uploaded. This page shows their progress.",
+                    len(uploads),
+                )
+                self.message_user(request, message % len(uploads), messages.SUCCESS)
+                return redirect("admin:knowledge_pdfupload_changelist")
         context = {
             **self.admin_site.each_context(request),
             "title": _("Upload files"),

@@ -1,6 +1,7 @@
 """Import of files as documents, for the command, the uploads of staff and crawls."""
 
 import hashlib
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,7 +29,7 @@ from knowledge.models import Collection, Document, PdfUpload
 READER = 2
 #: An upload whose reading reports no page for so long has lost its task.
 LOST = timedelta(minutes=3)
-TELL = timedelta(seconds=1)
+TELL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +150,19 @@ def import_upload(upload_id: int) -> int | None:
     """
     reading = PdfUpload.Status.READING
     now = timezone.now()
-    claimable = PdfUpload.objects.unfinished().exclude(status=reading, changed_at__gte=now - LOST)
+    # A time that is yet to come is of a clock that was set back.
+    claimable = PdfUpload.objects.unfinished().exclude(status=reading, changed_at__range=(now - LOST, now + LOST))
     if not claimable.filter(pk=upload_id).update(status=reading, changed_at=now):
         return None
     rows = PdfUpload.objects.filter(pk=upload_id)
     upload = rows.select_related("collection").get()
-    told = now
+    told = time.monotonic()
 
     def progress(page: int, of: int) -> None:
         nonlocal told
-        now = timezone.now()
-        if page == of or now - told > TELL:
-            told = now
-            rows.update(pages_read=page, pages=of, changed_at=now)
+        if page == of or time.monotonic() - told > TELL_SECONDS:
+            told = time.monotonic()
+            rows.update(pages_read=page, pages=of, changed_at=timezone.now())
 
     document_id: int | None = None
     try:
@@ -193,5 +194,6 @@ def _list_remarks(bad: BadFile) -> list[Said]:
 
 def lost_uploads() -> list[int]:
     """List uploads that no task is reading."""
-    lost = PdfUpload.objects.untouched_since(timezone.now() - LOST)
+    now = timezone.now()
+    lost = PdfUpload.objects.untouched_within(now - LOST, now + LOST)
     return list(lost.order_by("pk").values_list("pk", flat=True))

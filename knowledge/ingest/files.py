@@ -20,13 +20,20 @@ def stored_name(digest: str, name: str, suffix: str) -> str:
 
 
 def keep(path: Path, kept: str) -> None:
-    """Put the file into the storage; overwrite what a killed process left there half written."""
+    """Put the file into the storage; overwrite what a killed process left there half written.
+
+    Raises OSError, with nothing of it left.
+    """
     if default_storage.exists(kept):
         if default_storage.size(kept) == path.stat().st_size:
             return
         default_storage.delete(kept)
     with path.open("rb") as file:
-        default_storage.save(kept, File(file))
+        try:
+            default_storage.save(kept, File(file))
+        except OSError:
+            default_storage.delete(kept)
+            raise
 
 
 def drop_unused(kept: str) -> None:

@@ -15,9 +15,12 @@ class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
     def unfinished(self) -> Self:
         return self.filter(status__in=[self.model.Status.WAITING, self.model.Status.READING])
 
-    def untouched_since(self, moment: datetime) -> Self:
-        """Filter unfinished uploads whose task was lost: reading reports every page."""
-        return self.unfinished().filter(changed_at__lt=moment)
+    def untouched_within(self, since: datetime, until: datetime) -> Self:
+        """Filter unfinished uploads whose task was lost: reading reports every page.
+
+        `until` is later than now: a still later time is of a clock that was set back.
+        """
+        return self.unfinished().exclude(changed_at__range=(since, until))
 
 
 class PdfUpload(models.Model):

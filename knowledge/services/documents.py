@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from knowledge.corrections.readings import note_edit
@@ -180,12 +181,23 @@ def save_course(*, course: Course, document: Document, required: Iterable[Course
 
 @transaction.atomic
 def upload_files(*, files: "Iterable[File[bytes]]", collection: Collection) -> list[PdfUpload]:
-    """Store the files and queue their import; each upload's state shows the result."""
-    uploads = []
+    """Store the files and queue their import; each upload's state shows the result.
+
+    Raises OSError, with none of them stored.
+    """
+    uploads: list[PdfUpload] = []
+    kept: list[str] = []
     for file in files:
         name = Path((file.name or "").replace("\\", "/")).name[-255:] or "document"
         upload = PdfUpload(name=name, collection=collection)
-        upload.file.save(f"{uuid.uuid4()}{suffix_of(name)}", file, save=False)
+        own = f"{uuid.uuid4()}{suffix_of(name)}"
+        kept.append(upload.file.field.generate_filename(upload, own))
+        try:
+            upload.file.save(own, file, save=False)
+        except OSError:
+            for each in kept:  # the last one half written
+                default_storage.delete(each)
+            raise
         upload.save()
         import_uploaded_file.delay_on_commit(upload.pk)
         uploads.append(upload)

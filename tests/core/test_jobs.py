@@ -223,6 +223,16 @@ def test_a_job_whose_worker_lives_is_left_to_it(kind: type[Job], queued: Mock) -
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_job_whose_worker_died_before_the_clock_was_set_back_is_not_left_for_so_long(
+    kind: type[Job], queued: Mock
+) -> None:
+    job = KINDS[kind](state=JobState.RUNNING, heartbeat_at=timezone.now() + timedelta(hours=1))
+    requeue_lost_jobs()
+    job.refresh_from_db()
+    assert job.state != "running"
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_job_that_the_broker_never_got_is_queued_again_but_not_every_minute(kind: type[Job], queued: Mock) -> None:
     job = KINDS[kind]()
     requeue_lost_jobs()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,8 @@ class Cluster:
         database: Postgres,
         valkey: Valkey,
         llm: FakeLLM,
+        *,
+        within: Sequence[str] = (),
         **variables: str,
     ) -> None:
         self.postgres, self.valkey, self.llm = database, valkey, llm
@@ -94,7 +96,7 @@ class Cluster:
             "STAFF_API_PER_MINUTE": "100000",
             **dict.fromkeys(LIMITS, "100000"),
         }
-        self.run = Run(folder, **own | variables)
+        self.run = Run(folder, within=within, **own | variables)
         self.server = Server(self.run.port)
 
     def prepare(self) -> None:
@@ -228,7 +230,12 @@ class SlowDisk(Postgres):
 
 @contextmanager
 def cluster(
-    *, database_class: type[Postgres] = Postgres, llm: FakeLLM | None = None, **variables: str
+    *,
+    database_class: Callable[[Path], Postgres] = Postgres,
+    valkey_class: Callable[[Path], Valkey] = Valkey,
+    llm: FakeLLM | None = None,
+    within: Sequence[str] = (),
+    **variables: str,
 ) -> Iterator[Cluster]:
     """Start a stack; it closes its language model."""
     folder = Path(tempfile.mkdtemp(prefix="marcelcms-faults-"))
@@ -239,9 +246,9 @@ def cluster(
         parts.callback(llm.close)
         database = database_class(folder)
         parts.callback(database.stop, signal.SIGQUIT)
-        valkey = Valkey(folder / "own-valkey")
+        valkey = valkey_class(folder / "own-valkey")
         parts.callback(valkey.kill)
-        started = Cluster(folder, database, valkey, llm, **variables)
+        started = Cluster(folder, database, valkey, llm, within=within, **variables)
         parts.callback(started.run.end)
         started.prepare()
         yield started

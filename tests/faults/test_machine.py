@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+import urllib.error
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.cluster import Cluster, Postgres, cluster
-from tests.faults.traffic import Traffic
+from tests.faults.traffic import QUESTION, Traffic
 
 pytestmark = [
     pytest.mark.slow,
@@ -121,3 +122,26 @@ def test_a_cut_network_to_the_database_costs_nothing_that_was_said(seconds: int)
         with stack.postgres.cut_off():
             time.sleep(seconds)
         settled(stack, going, time.monotonic(), f"network cut for {seconds} s")
+
+
+@needs_root
+def test_while_the_network_is_cut_everybody_is_told_soon_and_sockets_stay() -> None:
+    with cluster(database_class=FarAway) as stack, stack.busy() as going, stack.server.connect() as tab:
+        assert isinstance(stack.postgres, FarAway)
+        tab.answer(QUESTION)
+        told: dict[str, list[float]] = {"socket": [], "staff": []}
+        with stack.postgres.cut_off():
+            for _time in range(4):
+                began = time.monotonic()
+                tab.ask(QUESTION)
+                assert tab.until("error")[-1]["code"] == "unavailable"
+                told["socket"].append(time.monotonic() - began)
+                began = time.monotonic()
+                with pytest.raises(urllib.error.HTTPError):
+                    going.editor.call("GET", going.editor.path)
+                told["staff"].append(time.monotonic() - began)
+        began = time.monotonic()
+        back = going.goes_on(after=began)
+        tab.answer(QUESTION)  # the same socket
+    slowest = {who: round(max(seconds), 1) for who, seconds in told.items()}
+    print(f"\nnetwork cut: told after at most {slowest} s; answers and edits {back:.1f} s")

@@ -103,6 +103,10 @@ class Student(threading.Thread):
                     return False
                 if answers[-1]["status"] != "generating":
                     self._ended(one, answers[-1]["status"])
+            case "error" if event["code"] == "session_expired":
+                self.token = self.server.session(token=self.token)  # who it is stays, as with the page
+                self._leave()
+                return False
             case "error" if event.get("message") is None:
                 one.refusals.append(event["code"])
                 time.sleep(0.3)

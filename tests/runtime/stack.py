@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,11 +17,14 @@ COMMAND = [sys.executable, "-m", "marcelcms.embedded"]
 class Run:
     """A started `python -m marcelcms.embedded`."""
 
-    def __init__(self, state: Path, **variables: str) -> None:
+    def __init__(self, state: Path, *, within: Sequence[str] = (), **variables: str) -> None:
+        """`within` is a command that runs another one, in a room of its own."""
         self.state, self.port = state, free_port()
         self.output = (state / "output").open("w+")
         self.environment = bare_environment(STATE_DIR=str(state), PORT=str(self.port), **variables)
-        self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=self.environment, stdout=self.output, stderr=self.output)
+        self.process = subprocess.Popen(
+            [*within, *COMMAND], cwd=ROOT, env=self.environment, stdout=self.output, stderr=self.output
+        )
         try:
             wait_until(lambda: "MarcelCMS runs" in self.printed() or self.process.poll() is not None, 240)
             assert self.process.poll() is None, self.printed()
@@ -69,18 +73,20 @@ class Web:
         self.run, self.port = run, free_port()
         self.start()
 
-    def start(self) -> None:
-        announced = json.loads((self.run.state / "services.json").read_text())
-        variables = {"postgres": "DATABASE_URL", "valkey": "REDIS_URL"}
-        servers = {variables[name]: entry["url"] for name, entry in announced.items()}
-        secret = (self.run.state / "secret_key").read_text().strip()
+    def start(self, **changes: str) -> None:
+        own = self.run.environment
+        if "DATABASE_URL" not in own:  # those that the run started and made by itself
+            announced = json.loads((self.run.state / "services.json").read_text())
+            variables = {"postgres": "DATABASE_URL", "valkey": "REDIS_URL"}
+            own = own | {variables[name]: entry["url"] for name, entry in announced.items()}
+            own["SECRET_KEY"] = (self.run.state / "secret_key").read_text().strip()
         command = [sys.executable, "-m", "uvicorn", "marcelcms.asgi:application", "--port", str(self.port)]
         command += ["--no-proxy-headers", "--ws", "websockets-sansio", "--no-access-log"]
         with (self.run.state / f"web-{self.port}").open("a") as output:
             self.process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=servers | self.run.environment | {"SECRET_KEY": secret, "OMP_NUM_THREADS": "1"},
+                env=own | {"OMP_NUM_THREADS": "1"} | changes,
                 stdout=output,
                 stderr=output,
             )
@@ -91,6 +97,11 @@ class Web:
         with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=5) as reply:
             return bool(reply.status == 200)
         return False
+
+    def end(self) -> None:
+        """As who runs the service ends it: it finishes the answers in progress."""
+        self.process.terminate()
+        self.process.wait(60)
 
     def kill(self) -> None:
         """As when the machine takes its memory: nothing is said to anybody."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: No language has as long tokens on average: a longer answer ignores `max_tokens`.
 CHARACTERS_PER_TOKEN = 8
+#: Seconds until an endpoint must be connected to: one whose name is not resolved, or who is silent, is away.
+CONNECT_SECONDS = 5.0
 #: Seconds to wait for the end of a stream once the answer is complete.
 USAGE_SECONDS = 2.0
 #: Tokens of a message's role and marks, in addition to its text.
@@ -219,7 +221,7 @@ def _client(base_url: str, api_key: str, timeout: int, loop: asyncio.AbstractEve
         # The client's own retries follow Retry-After for up to a minute, in which the student would see nothing.
         max_retries=0,
         # Each reader has its own limit; a limit for each piece of a stream would cost as much as the piece.
-        timeout=Timeout(timeout, read=None),
+        timeout=Timeout(timeout, connect=min(timeout, CONNECT_SECONDS), read=None),
         http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound_body]}),
         # What is packed can be much more than what is counted.
         default_headers={"Accept-Encoding": "identity"},

@@ -1,11 +1,14 @@
 """PDFs that staff hand in, and what they are told of each."""
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -159,13 +162,35 @@ def test_who_may_not_add_documents_may_not_upload(client: Client, db: None, queu
     assert upload(client, collection, good=pdfs.handbook(2)).status_code == 302
 
 
+def test_on_a_full_disk_nothing_is_kept_and_staff_read_what_to_do(
+    admin_client: Client, queued: Mock, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = FileSystemStorage._save
+
+    def save_until_full(self: FileSystemStorage, name: str, content: Any) -> str:
+        kept = save(self, name, content)
+        if len(list(media.rglob("*.pdf"))) > 1:
+            os.truncate(self.path(kept), 1000)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return kept
+
+    monkeypatch.setattr(FileSystemStorage, "_save", save_until_full)
+    answer = upload(admin_client, CollectionFactory(), good=pdfs.handbook(2), better=pdfs.handbook(3))
+    assert answer.status_code == 200
+    assert "its disk may be full" in answer.content.decode()
+    assert not list(media.rglob("*.pdf"))
+    assert not PdfUpload.objects.exists()
+    queued.assert_not_called()
+
+
 @pytest.mark.django_db
-def test_an_upload_whose_task_was_lost_is_picked_up(queued: Mock) -> None:
+@pytest.mark.parametrize("minutes", [-10, 60], ids=["long ago", "the clock was set back"])
+def test_an_upload_whose_task_was_lost_is_picked_up(queued: Mock, minutes: int) -> None:
     one = PdfUpload(name="a.pdf", collection=CollectionFactory(), status=PdfUpload.Status.READING)
     one.file.save("a.pdf", SimpleUploadedFile("a.pdf", pdfs.handbook(2)))
     assert lost_uploads() == []
     assert import_upload(one.pk) is None  # a task is reading it
-    PdfUpload.objects.update(changed_at=timezone.now() - timezone.timedelta(minutes=10))
+    PdfUpload.objects.update(changed_at=timezone.now() + timezone.timedelta(minutes=minutes))
     import_pending_uploads()
     one.refresh_from_db()
     assert one.status == PdfUpload.Status.IMPORTED
