@@ -8,6 +8,7 @@ import datetime
 import fcntl
 import json
 import logging
+import math
 import os
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import IO
 
 from django.db import connections
 
@@ -34,6 +36,8 @@ _outside = ThreadPoolExecutor(1, "lexical-follower")
 STATE, LOCK, OWN = "state.json", "lock", "own-"
 #: Folders that nobody wrote to for so long are left over: indexes of one's own, and those of a former version.
 OWN_DAYS, FORMER_DAYS = datetime.timedelta(days=1), datetime.timedelta(days=7)
+#: How long an index that is there waits for another process that changes it, and how often it looks.
+PATIENCE_SECONDS, LOOK_SECONDS = 3.0, 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class State:
     changed_at: dict[str, int]
 
 
+class FolderBusy(Exception):
+    """Another process holds the folder for longer than is waited."""
+
+
 class IndexFolder:
     """The folder of one generation's index."""
 
@@ -55,11 +63,18 @@ class IndexFolder:
         self._path = parent / f"{generation_id}-{RECIPE}"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Wait until no other process reads or changes the folder; it is free again when this one ends."""
+    def locked(self, *, seconds: float = math.inf) -> Iterator[None]:
+        """Wait until no other process reads or changes the folder; it is free again when this one ends.
+
+        Raises FolderBusy after so many seconds.
+        """
         self._path.mkdir(parents=True, exist_ok=True)
+        until = time.monotonic() + seconds
         with (self._path / LOCK).open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            while not _lock(file):
+                if time.monotonic() >= until:
+                    raise FolderBusy
+                time.sleep(LOOK_SECONDS)
             yield
 
     def read(self) -> State | None:
@@ -101,6 +116,7 @@ class SharedLexicalIndex(LexicalIndex):
         super().__init__(generation_id)
         self._folder: IndexFolder | None = IndexFolder(parent, generation_id)
         self._parent = parent
+        self._is_late = False
         #: The last change that each collection's index was opened at.
         self._seen: dict[str, int] = {}
 
@@ -127,12 +143,25 @@ class SharedLexicalIndex(LexicalIndex):
     def _catch_up(self, newest: int) -> int:
         if self._folder:
             try:
-                with self._folder.locked():
-                    return self._follow_folder(self._folder, newest)
+                with self._folder.locked(seconds=self._patience()):
+                    at = self._follow_folder(self._folder, newest)
+                self._is_late = False
+                return at
+            except FolderBusy:
+                if not self._is_late:
+                    logger.warning("lexical index held by another process, answers are of the change %d", self._at)
+                self._is_late = True
+                return self._at
             except (OSError, ValueError) as error:  # Tantivy raises ValueError for what the file system refuses
                 logger.error("lexical index kept in memory, its folder cannot be used error=%s", error)
                 self._folder, self._at = None, -1
         return super()._catch_up(newest)
+
+    def _patience(self) -> float:
+        """Return the seconds to wait for another process: a student is answered from before its change, if it hangs."""
+        if self._at < 0:
+            return math.inf
+        return 0.0 if self._is_late else PATIENCE_SECONDS
 
     def _follow_folder(self, folder: IndexFolder, newest: int) -> int:
         state = folder.read()
@@ -205,6 +234,14 @@ def remove_left_over(parent: Path) -> None:
             is_left_over = generation not in generations or (recipe != RECIPE and age > FORMER_DAYS)
         if is_left_over:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_of_this_database(state: State) -> bool:

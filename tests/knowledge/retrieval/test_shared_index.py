@@ -17,7 +17,7 @@ from knowledge.indexing.change_log import unrecorded
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Document, IndexChange
-from knowledge.retrieval.bm25.shared_index import SharedLexicalIndex
+from knowledge.retrieval.bm25.shared_index import IndexFolder, SharedLexicalIndex
 from knowledge.retrieval.live_index import forget_indexes, own_index
 from knowledge.retrieval.scope import build_scope
 from knowledge.services.documents import delete_document, save_document
@@ -157,6 +157,21 @@ def test_without_a_usable_folder_a_process_answers_from_memory_and_says_so(
     assert "kept in memory" in caplog.text
     change(parking, "A swimming course costs 12 euros.")
     assert found(index, "parking") == []
+
+
+def test_a_process_that_hangs_with_the_folder_delays_others_for_a_moment_only(
+    process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("knowledge.retrieval.bm25.shared_index.PATIENCE_SECONDS", 0.2)
+    parking = page("A parking permit costs 12 euros.")
+    ours = process()
+    ours.follow()
+    hanging = IndexFolder(tmp_path, live_generation().pk)
+    with hanging.locked():
+        change(parking, "A swimming course costs 12 euros.")
+        assert found(ours, "parking") == found(ours, "parking") == [parking.pk]
+        assert caplog.text.count("held by another process") == 1
+    assert (found(ours, "parking"), found(ours, "swimming")) == ([], [parking.pk])
 
 
 def test_what_a_transaction_wrote_is_not_taken_in_before_it_is_committed(process: Process) -> None:
