@@ -107,6 +107,16 @@ def test_uploads_wait_on_a_disk_and_not_in_memory() -> None:
     assert mounted["media"] == "/app/var/media"
 
 
+def test_all_who_search_share_one_lexical_index() -> None:
+    folder = "/app/var/lexical"
+    searching = [SERVICES[name] for name in ("web", "worker", "worker-long", "worker-reports")]
+    assert {volume for service in searching for volume in service["volumes"] if volume.endswith(folder)} == {
+        f"lexical:{folder}"
+    }
+    assert all(f"lexical:{folder}" in service["volumes"] for service in searching)
+    assert f"COPY --from=build --chown=10001:10001 {folder} {folder}\n" in (DOCKER / "Dockerfile").read_text()
+
+
 def test_the_log_of_the_database_is_as_quiet_as_the_embedded_one() -> None:
     given = dict(option.split("=") for option in SERVICES["postgres"]["command"] if "=" in option)
     assert {name: given.get(name) for name in LOG_SETTINGS} == LOG_SETTINGS
