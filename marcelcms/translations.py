@@ -29,3 +29,8 @@ BUTTONS = (
     gettext_noop("Save and continue editing"),
     gettext_noop("Save and view"),
 )
+LIBRARIES = (
+    gettext_noop("access attempt expirations"),
+    gettext_noop("periodic task tracks"),
+    gettext_noop("clocked"),
+)

@@ -26,6 +26,7 @@ from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 
 from core.db.tokens import hash_token
+from marcelcms.accounts.permissions import NamesPermissions
 from marcelcms.accounts.roles import role_title
 from marcelcms.models import APIToken, DirectoryIdentity, new_token
 
@@ -168,8 +169,10 @@ class RolesAndTeams(GroupChoices):
 
 
 @admin.register(User)
-class StaffAdmin(StaffUserAdmin):
+class StaffAdmin(NamesPermissions, StaffUserAdmin):
     """Nobody makes themselves, or somebody else, more than they are."""
+
+    permissions_field = "user_permissions"
 
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", ("groups", GroupFilter)]
@@ -208,7 +211,9 @@ class StaffAdmin(StaffUserAdmin):
         fields = super().get_readonly_fields(request, obj)
         if obj is not None and DirectoryIdentity.objects.filter(user=obj).exists():
             fields = [*fields, "groups", "is_staff"]  # by the directory, at each login
-        return fields if request.user.is_superuser else [*fields, "is_superuser", "user_permissions"]
+        return (
+            fields if request.user.is_superuser else [*fields, "is_superuser", "user_permissions", "permission_names"]
+        )
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and not (obj and outranks(obj, request.user))
