@@ -1,6 +1,5 @@
-"""Pages about accounts of staff, and the audit log."""
+"""Pages about accounts of staff, their tokens, and the tasks that run by themselves."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -10,13 +9,13 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminPasswordChangeForm, SetUnusablePasswordMixin
 from django.contrib.auth.models import Group, User
-from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import NoReverseMatch
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -145,15 +144,28 @@ class APITokenAdmin(TokenModelAdmin):
 
 if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
-    LogEntryModelAdmin = admin.ModelAdmin[LogEntry]
     TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
     GroupChoices = forms.ModelMultipleChoiceField[Group]
 else:
-    StaffUserAdmin, LogEntryModelAdmin, TaskModelAdmin = UserAdmin, admin.ModelAdmin, PeriodicTaskAdmin
+    StaffUserAdmin, TaskModelAdmin = UserAdmin, PeriodicTaskAdmin
     GroupChoices = forms.ModelMultipleChoiceField
 
 
 admin.site.unregister([User, PeriodicTask])
+
+
+class PasswordForm(AdminPasswordChangeForm):
+    """Django's, which puts its hint together before it knows the reader's language."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "usable_password" in self.fields:
+            hint = SetUnusablePasswordMixin.usable_password_help_text
+            lost = gettext("Once it is disabled, this password is lost.")
+            warning = format_html(
+                '<ul id="id_unusable_warning" class="messagelist"><li class="warning">{}</li></ul>', lost
+            )
+            self.fields["usable_password"].help_text = format_html("{} {}", hint, warning)
 
 
 class GroupFilter(admin.RelatedFieldListFilter):
@@ -173,6 +185,7 @@ class StaffAdmin(NamesPermissions, StaffUserAdmin):
     """Nobody makes themselves, or somebody else, more than they are."""
 
     permissions_field = "user_permissions"
+    change_password_form = PasswordForm
 
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", ("groups", GroupFilter)]
@@ -260,69 +273,3 @@ def recorded(action: Callable[..., Any], said: Any) -> Callable[..., Any]:
 
 def outranks(user: User, other: Any) -> bool:
     return user.is_superuser and not other.is_superuser
-
-
-def describe_change(entry: LogEntry) -> str:
-    """Return what an entry says was changed; fields of its row are called as on their form."""
-    model = entry.content_type.model_class() if entry.content_type else None
-    try:
-        parts = json.loads(entry.change_message)
-    except ValueError:
-        return entry.get_change_message()
-    for part in parts if model and isinstance(parts, list) else ():
-        changed = part.get("changed", {})
-        if "name" not in changed and "fields" in changed:
-            changed["fields"] = [_field_title(model, name) for name in changed["fields"]]
-    return LogEntry(change_message=json.dumps(parts)).get_change_message()
-
-
-def _field_title(model: Any, name: str) -> str:
-    try:
-        return str(model._meta.get_field(name).verbose_name)
-    except (FieldDoesNotExist, AttributeError):
-        return name
-
-
-@admin.register(LogEntry)
-class AuditLogAdmin(LogEntryModelAdmin):
-    """The audit log: read, never changed; the database refuses it too."""
-
-    list_display = ["action_time", "user", "what", "content_type", "row", "message"]
-    list_display_links = None
-    list_filter = ["action_time", "action_flag", ("content_type", admin.RelatedOnlyFieldListFilter)]
-    list_select_related = ["user", "content_type"]
-    list_per_page = 50
-    show_full_result_count = False
-    search_fields = ["user__username", "object_repr"]
-    search_help_text = _("Searches names of staff and of what they changed.")
-    ordering = ["-action_time", "-pk"]
-    actions = None
-    nothing_yet = _("Nobody changed anything yet. Whatever staff add, change, delete or take away is kept here.")
-
-    class Media:
-        css = {"all": ["knowledge/screens.css"]}
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
-        return False
-
-    @admin.display(description=_("action"), ordering="action_flag")
-    def what(self, entry: LogEntry) -> str:
-        return entry.get_action_flag_display()
-
-    @admin.display(description=_("of"), ordering="object_repr")
-    def row(self, entry: LogEntry) -> str:
-        try:
-            url = entry.get_admin_url()
-        except NoReverseMatch:
-            url = None
-        return format_html('<a href="{}">{}</a>', url, entry.object_repr) if url else entry.object_repr
-
-    @admin.display(description=_("what changed"))
-    def message(self, entry: LogEntry) -> str:
-        return describe_change(entry)
