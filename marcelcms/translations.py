@@ -37,4 +37,6 @@ LIBRARIES = (
     gettext_noop("access attempt expirations"),
     gettext_noop("periodic task tracks"),
     gettext_noop("clocked"),
+    gettext_noop("log entry"),
+    gettext_noop("log entries"),
 )
