@@ -146,7 +146,9 @@ if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
     TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
     GroupChoices = forms.ModelMultipleChoiceField[Group]
+    AnyPasswordForm = AdminPasswordChangeForm[User]
 else:
+    AnyPasswordForm = AdminPasswordChangeForm
     StaffUserAdmin, TaskModelAdmin = UserAdmin, PeriodicTaskAdmin
     GroupChoices = forms.ModelMultipleChoiceField
 
@@ -154,7 +156,7 @@ else:
 admin.site.unregister([User, PeriodicTask])
 
 
-class PasswordForm(AdminPasswordChangeForm):
+class PasswordForm(AnyPasswordForm):
     """Django's, which puts its hint together before it knows the reader's language."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -209,7 +211,7 @@ class StaffAdmin(NamesPermissions, StaffUserAdmin):
     def belongs_to(self, user: User) -> str:
         return ", ".join(role_title(group.name) for group in user.groups.all())
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
         """Offer roles and teams as boxes, roles by their titles."""
         if db_field.name == "groups":
             kwargs |= {

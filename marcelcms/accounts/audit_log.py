@@ -54,7 +54,7 @@ class KindFilter(admin.RelatedOnlyFieldListFilter):
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         used = [pk for pk, _name in super().field_choices(field, request, model_admin)]
-        names = ((pk, ContentType.objects.get_for_id(pk).name) for pk in used)
+        names = ((pk, ContentType.objects.get_for_id(int(pk)).name) for pk in used)
         return sorted(names, key=lambda choice: choice[1].casefold())
 
 

@@ -47,7 +47,7 @@ def describe_permission(permission: Permission) -> str:
 
 
 def _title(model: type[Model]) -> str:
-    return str(capfirst(TITLES.get(model._meta.label_lower, model._meta.verbose_name_plural)))
+    return capfirst(str(TITLES.get(model._meta.label_lower, model._meta.verbose_name_plural)))
 
 
 class _ByName(PermissionIterator):
@@ -69,7 +69,7 @@ class NamesPermissions(AnyModelAdmin):
 
     permissions_field: str
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
         if db_field.name == self.permissions_field:
             kwargs["form_class"] = NamedPermissions
         return super().formfield_for_manytomany(db_field, request, **kwargs)

@@ -61,7 +61,7 @@ class TeamAdmin(NamesPermissions, GroupAdmin):
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
-        groups = super().get_queryset(request).prefetch_related(*DUTIES)
+        groups: QuerySet[Group] = super().get_queryset(request).prefetch_related(*DUTIES)
         return groups.annotate(member_count=Count("user", distinct=True))
 
     def get_form(self, request: HttpRequest, obj: Group | None = None, change: bool = False, **kwargs: Any) -> Any:
