@@ -24,8 +24,19 @@ PASSWORDS = (
         "authenticate using other backends, such as Single Sign-On or LDAP."
     ),
 )
+ADMIN = (
+    gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
+    gettext_noop("Cannot delete %(name)s"),
+)
 BUTTONS = (
     gettext_noop("Save and add another"),
     gettext_noop("Save and continue editing"),
     gettext_noop("Save and view"),
+)
+LIBRARIES = (
+    gettext_noop("access attempt expirations"),
+    gettext_noop("periodic task tracks"),
+    gettext_noop("clocked"),
+    gettext_noop("log entry"),
+    gettext_noop("log entries"),
 )

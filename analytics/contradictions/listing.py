@@ -17,8 +17,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from analytics.models import Contradiction, ReviewFeed
 from analytics.models.contradictions import FEED, count_recent_answers
 from chat.conversations.impact import stale_documents
+from chat.pipeline.sentences.quotable import read_cells, readable
 from core.diffs import Part, compare
 from faqs.models import FAQ, SimilarPair
+from knowledge.chunking.plain_text import make_plain
 from knowledge.models import Correction, Document
 
 if TYPE_CHECKING:
@@ -135,18 +137,24 @@ def _contradictions(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
 
 
 def _marked(first: str, second: str) -> tuple[Sequence[Part], Sequence[Part]]:
-    lines = {line.kind: line.parts for line in compare(" ".join(first.split()), " ".join(second.split())).lines}
+    first, second = _as_read(first), _as_read(second)
+    lines = {line.kind: line.parts for line in compare(first, second).lines}
     return lines.get("removed", (Part(first, False),)), lines.get("added", (Part(second, False),))
+
+
+def _as_read(text: str) -> str:
+    """Return a statement as its page shows it, without the marks of Markdown; only a table row has a "|"."""
+    return "; ".join(filter(None, read_cells(text))) if "|" in text else readable(text, ())
 
 
 def _side(owner: Document | FAQ | None, heading: str, parts: Sequence[Part], user: "User") -> Side:
     if isinstance(owner, Document) and not owner.is_written_answer:
         address = reverse("admin:knowledge_document_change", args=[owner.pk])
-        return Side(_("Page"), str(owner), heading, owner.language, parts, address, owner.url)
+        return Side(_("Page"), str(owner), make_plain(heading), owner.language, parts, address, owner.url)
     faq = owner.answer_page.faq if isinstance(owner, Document) else cast("FAQ", owner)
     language = owner.language if owner else ""
     label = _("Answer written by staff") if isinstance(owner, Document) else _("Key points of an FAQ")
-    return Side(label, faq.question, heading, language, parts, _faq_url(faq, user), "")
+    return Side(label, faq.question, make_plain(heading), language, parts, _faq_url(faq, user), "")
 
 
 def _faq_url(faq: FAQ, user: "User") -> str:
@@ -166,7 +174,7 @@ def _duplicates(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
 
 def _says(faq: FAQ) -> str:
     """Return the answer that staff wrote, or the pages that answer."""
-    written = next(iter(faq.written_answers.values()), "")
+    written = make_plain(next(iter(faq.written_answers.values()), ""))
     return Truncator(written).chars(SHOWN) or ", ".join(str(source.document) for source in faq.sources.all())
 
 

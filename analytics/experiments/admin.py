@@ -18,6 +18,7 @@ from analytics.dashboard.visibility import SEE_SMALL_GROUPS
 from analytics.experiments.adoption import adopt_experiment, take_back_experiment
 from analytics.experiments.report import build_outlook, build_result
 from analytics.experiments.services import start_experiment, stop_experiment
+from chat.admin.assistants import ProfileField
 from chat.models import Assistant, Experiment, RetrievalProfile
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from knowledge.admin.collections import university_collections
@@ -108,7 +109,7 @@ class ExperimentAdmin(ScopedAdmin, ExperimentModelAdmin):
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "profile":
-            kwargs |= {"queryset": RetrievalProfile.objects.for_choice()}
+            kwargs |= {"queryset": RetrievalProfile.objects.for_choice(), "form_class": ProfileField}
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

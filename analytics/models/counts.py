@@ -118,9 +118,9 @@ class UsageCount(Counted):
 
     class Meta(Counted.Meta):
         permissions = [
-            ("view_dashboard", "Can see the dashboard"),
-            ("see_small_groups", "Can see figures of fewer people than SMALLEST_GROUP"),
-            ("see_personal_text", "Can see what students wrote, unmasked"),
+            ("view_dashboard", _("Can see the dashboard")),
+            ("see_small_groups", _("Can see figures of fewer people than SMALLEST_GROUP")),
+            ("see_personal_text", _("Can see what students wrote, unmasked")),
         ]
 
 

@@ -58,7 +58,7 @@ class Report(models.Model):
         verbose_name_plural = _("reports")
         ordering = ["name", "pk"]
         default_permissions = ()
-        permissions = [("export_reports", "Can export what was asked and answered, as reports")]
+        permissions = [("export_reports", _("Can export what was asked and answered, as reports"))]
         constraints = [
             models.UniqueConstraint(
                 fields=["owner", "name"],

@@ -40,6 +40,7 @@ class ReadOnly(AnyModelAdmin):
 @admin.register(RetentionRun)
 class RetentionRunAdmin(ReadOnly, RunModelAdmin):
     list_display = ["began_at", "finished_at", "deleted", "visitors", "reports", "records"]
+    fields = ["began_at", "finished_at", "deleted", "visitors", "reports", "records"]
     nothing_yet = gettext_lazy(
         "Nothing was deleted yet. Every night, what is older than its assistant keeps it goes, and is told here."
     )

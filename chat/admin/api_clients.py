@@ -66,7 +66,7 @@ class APIClientAdmin(ScopedAdmin, ClientModelAdmin):
 
     @admin.display(description=_("what it may do"))
     def allowed(self, client: APIClient) -> str:
-        return ", ".join(client.scopes)
+        return ", ".join(str(APIClient.Scope(scope).label) for scope in client.scopes)
 
     @admin.display(description=_("state"))
     def state(self, client: APIClient) -> str:

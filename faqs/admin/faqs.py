@@ -263,6 +263,20 @@ class FAQAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         form = super().get_form(request, obj, change=change, **kwargs)
         return type(form.__name__, (form,), {"user": request.user})
 
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Save as published with “Save and publish”; the form refuses it to those who may not publish."""
+        if "_publish" in request.POST:
+            data = request.POST.copy()
+            data["status"] = FAQ.Status.PUBLISHED.value
+            request.POST = data  # type: ignore[assignment]
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "collection":
             match = request.resolver_match

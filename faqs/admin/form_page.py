@@ -9,17 +9,18 @@ from django.urls import reverse
 from django.utils.translation import get_language_info
 
 from faqs.models import ANSWER_LANGUAGES, FAQ, main_language
-from faqs.permissions import may_make
+from faqs.permissions import may_make, may_publish
 from faqs.usage import RECENT, count_usage
 from knowledge.models import changed_since
 
 
 def build_page(request: HttpRequest, faq: FAQ | None, *, may_change: bool) -> dict[str, Any]:
     """Return the template's further values; a new FAQ has few."""
-    context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near")}
+    context: dict[str, Any] = {"near_url": reverse("admin:faqs_faq_near"), "may_publish_it": may_publish(request.user)}
     if faq is None:
         return context
     present = FAQ.objects.get(pk=faq.pk)
+    context["may_publish_it"] &= may_change and present.status != FAQ.Status.PUBLISHED
     return context | {
         "may_change": may_change,
         "needs_publisher": not may_make(request.user, present.status),

@@ -116,6 +116,7 @@ class SourceInline(PartOfFAQ):
     formset = SourceFormSet
     given = "document"
     autocomplete_fields = ["document"]
+    verbose_name = _("document")
     verbose_name_plural = _("Documents that answer it, best first")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

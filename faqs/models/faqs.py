@@ -253,7 +253,7 @@ class FAQ(models.Model):
             GinIndex(OpClass(Upper("question"), name="gin_trgm_ops"), name="faq_by_words"),
             models.Index(fields=["id"], condition=models.Q(compared_in=None), name="faq_not_compared"),
         ]
-        permissions = [("publish_faq", "Can publish FAQ, change what is published, and retire it")]
+        permissions = [("publish_faq", _("Can publish FAQ, change what is published, and retire it"))]
 
     def __str__(self) -> str:
         return self.question

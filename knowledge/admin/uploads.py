@@ -163,6 +163,7 @@ def list_read_passages(document: Document, passages: Iterable[Passage]) -> set[i
 @admin.register(PdfUpload)
 class UploadAdmin(ScopedAdmin, PdfUploadModelAdmin):
     list_display = ["name", "state", "link", "collection", "created_at"]
+    fields = ["name", "state", "link", "collection", "created_at"]
     list_display_links = None
     list_filter = ["status", ("collection", CollectionFilter)]
     list_select_related = ["collection", "document"]

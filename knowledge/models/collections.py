@@ -53,7 +53,7 @@ class Collection(models.Model):
         verbose_name = _("collection")
         verbose_name_plural = _("collections")
         ordering = ["slug"]
-        permissions = [("whole_university", "Works on everything, whatever their teams")]
+        permissions = [("whole_university", _("Works on everything, whatever their teams"))]
 
     def __str__(self) -> str:
         return self.name

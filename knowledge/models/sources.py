@@ -94,7 +94,10 @@ class Source(models.Model):
         verbose_name = _("website")
         verbose_name_plural = _("websites to read")
         ordering = ["name"]
-        permissions = [("crawl_source", "Can start and stop crawls"), ("allow_private", "Can allow private networks")]
+        permissions = [
+            ("crawl_source", _("Can start and stop crawls")),
+            ("allow_private", _("Can allow private networks")),
+        ]
 
     def __str__(self) -> str:
         return self.name

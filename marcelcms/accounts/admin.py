@@ -1,6 +1,5 @@
-"""Pages about accounts of staff, and the audit log."""
+"""Pages about accounts of staff, their tokens, and the tasks that run by themselves."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -10,13 +9,13 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminPasswordChangeForm, SetUnusablePasswordMixin
 from django.contrib.auth.models import Group, User
-from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import NoReverseMatch
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -26,6 +25,7 @@ from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 
 from core.db.tokens import hash_token
+from marcelcms.accounts.permissions import NamesPermissions
 from marcelcms.accounts.roles import role_title
 from marcelcms.models import APIToken, DirectoryIdentity, new_token
 
@@ -144,15 +144,30 @@ class APITokenAdmin(TokenModelAdmin):
 
 if TYPE_CHECKING:
     StaffUserAdmin = UserAdmin[User]
-    LogEntryModelAdmin = admin.ModelAdmin[LogEntry]
     TaskModelAdmin = admin.ModelAdmin[PeriodicTask]
     GroupChoices = forms.ModelMultipleChoiceField[Group]
+    AnyPasswordForm = AdminPasswordChangeForm[User]
 else:
-    StaffUserAdmin, LogEntryModelAdmin, TaskModelAdmin = UserAdmin, admin.ModelAdmin, PeriodicTaskAdmin
+    AnyPasswordForm = AdminPasswordChangeForm
+    StaffUserAdmin, TaskModelAdmin = UserAdmin, PeriodicTaskAdmin
     GroupChoices = forms.ModelMultipleChoiceField
 
 
 admin.site.unregister([User, PeriodicTask])
+
+
+class PasswordForm(AnyPasswordForm):
+    """Django's, which puts its hint together before it knows the reader's language."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "usable_password" in self.fields:
+            hint = SetUnusablePasswordMixin.usable_password_help_text
+            lost = gettext("Once it is disabled, this password is lost.")
+            warning = format_html(
+                '<ul id="id_unusable_warning" class="messagelist"><li class="warning">{}</li></ul>', lost
+            )
+            self.fields["usable_password"].help_text = format_html("{} {}", hint, warning)
 
 
 class GroupFilter(admin.RelatedFieldListFilter):
@@ -168,8 +183,11 @@ class RolesAndTeams(GroupChoices):
 
 
 @admin.register(User)
-class StaffAdmin(StaffUserAdmin):
+class StaffAdmin(NamesPermissions, StaffUserAdmin):
     """Nobody makes themselves, or somebody else, more than they are."""
+
+    permissions_field = "user_permissions"
+    change_password_form = PasswordForm
 
     list_display = ["username", "first_name", "last_name", "email", "is_active", "last_login", "belongs_to"]
     list_filter = ["is_active", ("groups", GroupFilter)]
@@ -193,7 +211,7 @@ class StaffAdmin(StaffUserAdmin):
     def belongs_to(self, user: User) -> str:
         return ", ".join(role_title(group.name) for group in user.groups.all())
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
         """Offer roles and teams as boxes, roles by their titles."""
         if db_field.name == "groups":
             kwargs |= {
@@ -208,7 +226,9 @@ class StaffAdmin(StaffUserAdmin):
         fields = super().get_readonly_fields(request, obj)
         if obj is not None and DirectoryIdentity.objects.filter(user=obj).exists():
             fields = [*fields, "groups", "is_staff"]  # by the directory, at each login
-        return fields if request.user.is_superuser else [*fields, "is_superuser", "user_permissions"]
+        return (
+            fields if request.user.is_superuser else [*fields, "is_superuser", "user_permissions", "permission_names"]
+        )
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and not (obj and outranks(obj, request.user))
@@ -255,69 +275,3 @@ def recorded(action: Callable[..., Any], said: Any) -> Callable[..., Any]:
 
 def outranks(user: User, other: Any) -> bool:
     return user.is_superuser and not other.is_superuser
-
-
-def describe_change(entry: LogEntry) -> str:
-    """Return what an entry says was changed; fields of its row are called as on their form."""
-    model = entry.content_type.model_class() if entry.content_type else None
-    try:
-        parts = json.loads(entry.change_message)
-    except ValueError:
-        return entry.get_change_message()
-    for part in parts if model and isinstance(parts, list) else ():
-        changed = part.get("changed", {})
-        if "name" not in changed and "fields" in changed:
-            changed["fields"] = [_field_title(model, name) for name in changed["fields"]]
-    return LogEntry(change_message=json.dumps(parts)).get_change_message()
-
-
-def _field_title(model: Any, name: str) -> str:
-    try:
-        return str(model._meta.get_field(name).verbose_name)
-    except (FieldDoesNotExist, AttributeError):
-        return name
-
-
-@admin.register(LogEntry)
-class AuditLogAdmin(LogEntryModelAdmin):
-    """The audit log: read, never changed; the database refuses it too."""
-
-    list_display = ["action_time", "user", "what", "content_type", "row", "message"]
-    list_display_links = None
-    list_filter = ["action_time", "action_flag", ("content_type", admin.RelatedOnlyFieldListFilter)]
-    list_select_related = ["user", "content_type"]
-    list_per_page = 50
-    show_full_result_count = False
-    search_fields = ["user__username", "object_repr"]
-    search_help_text = _("Searches names of staff and of what they changed.")
-    ordering = ["-action_time", "-pk"]
-    actions = None
-    nothing_yet = _("Nobody changed anything yet. Whatever staff add, change, delete or take away is kept here.")
-
-    class Media:
-        css = {"all": ["knowledge/screens.css"]}
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
-        return False
-
-    @admin.display(description=_("action"), ordering="action_flag")
-    def what(self, entry: LogEntry) -> str:
-        return entry.get_action_flag_display()
-
-    @admin.display(description=_("of"), ordering="object_repr")
-    def row(self, entry: LogEntry) -> str:
-        try:
-            url = entry.get_admin_url()
-        except NoReverseMatch:
-            url = None
-        return format_html('<a href="{}">{}</a>', url, entry.object_repr) if url else entry.object_repr
-
-    @admin.display(description=_("what changed"))
-    def message(self, entry: LogEntry) -> str:
-        return describe_change(entry)

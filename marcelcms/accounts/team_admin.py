@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from marcelcms.accounts.permissions import NamesPermissions
 from marcelcms.accounts.roles import ROLE_TEXTS, WHOLE_UNIVERSITY, role_title
 from marcelcms.accounts.teams import DUTIES, assistants_field, check_name, collections_field, describe_duties
 
@@ -51,14 +52,16 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class TeamAdmin(GroupAdmin):
+class TeamAdmin(NamesPermissions, GroupAdmin):
     """Teams with what they look after; a role has its permissions instead."""
+
+    permissions_field = "permissions"
 
     list_display = ["title", "kind", "duties", "members"]
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
-        groups = super().get_queryset(request).prefetch_related(*DUTIES)
+        groups: QuerySet[Group] = super().get_queryset(request).prefetch_related(*DUTIES)
         return groups.annotate(member_count=Count("user", distinct=True))
 
     def get_form(self, request: HttpRequest, obj: Group | None = None, change: bool = False, **kwargs: Any) -> Any:
@@ -66,7 +69,7 @@ class TeamAdmin(GroupAdmin):
             kwargs["form"] = TeamForm
         return super().get_form(request, obj, change=change, **kwargs)
 
-    def get_fieldsets(self, request: HttpRequest, obj: Group | None = None) -> Any:
+    def all_fieldsets(self, request: HttpRequest, obj: Group | None) -> Any:
         if obj and _is_role(obj):
             return [(None, {"fields": ["name", "permissions"]})]
         further = {

@@ -68,7 +68,7 @@ SECTIONS: Mapping[str, tuple[Promise, Sequence[str]]] = {
     ),
 }
 #: What the list of a library's model is called.
-TITLES: Mapping[str, Promise] = {"auth.group": _("Teams and roles")}
+TITLES: Mapping[str, Promise] = {"auth.group": _("Teams and roles"), "admin.logentry": _("Audit log")}
 #: Rows of these are chosen in another screen's form.
 UNLISTED = frozenset(
     f"django_celery_beat.{name}" for name in ("clockedschedule", "crontabschedule", "intervalschedule", "solarschedule")

@@ -73,3 +73,18 @@ def test_forms_have_no_barrier_that_a_machine_finds(browser: Browser, quoting: R
     found = {path: faults(page, path) for path in forms}
     page.context.close()
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
+
+
+def test_on_a_phone_the_way_here_and_what_was_chosen_are_read_whole(browser: Browser, quoting: Run) -> None:
+    page = administrator(browser, quoting, "de-DE", "light", 390)
+    page.goto(links(page, "#result_list tbody th a")[0])
+    page.locator("#content details").evaluate_all("all => all.forEach(each => each.open = true)")
+    page.locator(".select2-selection__rendered[title]").first.wait_for()
+    parts = page.locator(".breadcrumbs, .select2-selection__rendered")
+    assert parts.evaluate_all("parts => parts.filter(part => part.scrollWidth > part.clientWidth)") == []
+    page.goto("/admin/chat/experiment/add/")
+    one_line, two_lines = (
+        page.locator(name).evaluate("select => select.clientHeight") for name in ("#id_assistant", "#id_rule")
+    )
+    assert two_lines > one_line + 10
+    page.context.close()

@@ -64,7 +64,7 @@ def test_every_screen_stands_in_one_section() -> None:
     assert len(screens) == len(set(screens))
     assert set(found["System"]) == {
         *("Index versions", "Deletions by night", "Webhook deliveries"),
-        *("Log entries", "Periodic tasks"),
+        *("Audit log", "Periodic tasks"),
     }
 
 

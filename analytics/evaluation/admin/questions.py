@@ -168,7 +168,7 @@ class JudgmentInline(JudgmentTabularInline):
     model = Judgment
     formset = JudgmentFormSet
     fields = ["document", "grade"]
-    raw_id_fields = ["document"]
+    autocomplete_fields = ["document"]
     extra = 1
     verbose_name = gettext_lazy("document")
     verbose_name_plural = gettext_lazy("Documents that answer it")

@@ -285,8 +285,8 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
         self.log_change(request, gap, [{"changed": {"fields": ["FAQ"]}}])
         if request.user.has_perm("faqs.change_faq"):
             said = _(
-                "A draft FAQ was made. Check it, link the pages that answer it, and test it below before you "
-                "publish it."
+                "A draft FAQ was made. Check its question, write the answer or link the pages that answer it, then "
+                "press “Save and publish”."
             )
         else:
             said = _("A draft FAQ was made. Somebody who may change FAQs can now check and publish it.")

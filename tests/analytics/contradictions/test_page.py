@@ -60,6 +60,22 @@ def test_both_statements_stand_side_by_side_with_the_differing_words_marked(anna
         assert reverse("admin:knowledge_document_change", args=[pk]) in content
 
 
+def test_statements_and_answers_stand_without_the_marks_of_markdown(anna: Any) -> None:
+    contradiction(
+        DocumentFactory(),
+        DocumentFactory(),
+        first_heading="Fees › **Semester**",
+        first_text="- The fee is **5 euros**, see [the table](https://uni.example/fees).",
+        second_text="| Fee | *6 euros* |",
+    )
+    one, other = FAQFactory(answer_en="It costs **7 euros**."), FAQFactory()
+    SimilarPair.objects.create(first=one, second=other, similarity=0.9)
+    shown = [side for row in sign_in(anna).get(LIST).context["rows"] for side in row.sides]
+    texts = {"".join(part.text for part in side.parts) for side in shown}
+    assert {"The fee is 5 euros, see the table.", "Fee; 6 euros", "It costs 7 euros."} <= texts
+    assert "Fees › Semester" in {side.heading for side in shown}
+
+
 def test_the_list_is_narrowed_by_kind_and_state(anna: Any) -> None:
     figure = contradiction(DocumentFactory(), DocumentFactory())
     date = contradiction(DocumentFactory(), DocumentFactory(), kind="date")

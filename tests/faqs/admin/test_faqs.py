@@ -135,6 +135,25 @@ def test_documents_without_an_order_come_last(admin_client: Client) -> None:
     assert list(faq.sources.values_list("document_id", "position")) == [(first.pk, 0), (second.pk, 1), (third.pk, 2)]
 
 
+def test_one_button_saves_and_publishes(admin_client: Client, queued: Mock) -> None:
+    faq = FAQFactory()
+    assert 'name="_publish"' in admin_client.get(change_page(faq)).content.decode()
+    answered = build_form(faq, answer_en="It costs 5 euros.", office_en="the office", _publish="Save and publish")
+    assert admin_client.post(change_page(faq), answered).status_code == 302
+    faq.refresh_from_db()
+    assert faq.status == "published"
+    assert 'name="_publish"' not in admin_client.get(change_page(faq)).content.decode()
+
+
+def test_who_may_not_publish_has_no_button_and_is_refused(queued: Mock) -> None:
+    faq, client = FAQFactory(documents=[DocumentFactory()]), Client()
+    client.force_login(UserFactory(permissions=["faqs.view_faq", "faqs.change_faq"]))
+    assert 'name="_publish"' not in client.get(change_page(faq)).content.decode()
+    client.post(change_page(faq), build_form(faq, _publish="Save and publish"))
+    faq.refresh_from_db()
+    assert faq.status == "draft"
+
+
 def test_a_published_faq_keeps_its_last_document(admin_client: Client) -> None:
     faq = FAQFactory(status="published", documents=[DocumentFactory()])
     page = admin_client.post(change_page(faq), build_form(faq) | {"sources-0-DELETE": "on"}).content.decode()

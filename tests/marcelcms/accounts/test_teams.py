@@ -31,6 +31,11 @@ def test_a_team_is_named_with_what_it_looks_after(administrator: Client) -> None
     assert "collections" in LogEntry.objects.latest("pk").get_change_message()
 
 
+def test_the_way_to_a_new_team_is_named_as_its_page(administrator: Client) -> None:
+    page = administrator.get(ADD).content.decode()
+    assert re.search(r"</a>\s*›\s*Add a team\s*</div>", page)
+
+
 def test_a_role_keeps_its_name_and_shows_its_permissions(administrator: Client) -> None:
     page = reverse("admin:auth_group_change", args=[Group.objects.get(name=CURATOR).pk])
     fields = administrator.get(page).context["adminform"].form.fields
