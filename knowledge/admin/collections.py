@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
+from django.apps import apps
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import CheckboxSelectMultiple, ModelForm, MultipleChoiceField
@@ -83,6 +84,16 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
             "has_model": client.is_configured(),
         }
         return render_to_string("admin/knowledge/collection/units.html", context)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Let what the product made for a collection go with it, though nobody may delete it alone."""
+        listed, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        made = {
+            str(each._meta.verbose_name) for each in apps.get_models() if "delete" not in each._meta.default_permissions
+        }
+        return listed, counts, lacking - made, protected
 
     def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
         save_collection(collection=obj)
