@@ -15,7 +15,7 @@ from knowledge.ingest.pdf.content import read_objects
 from knowledge.ingest.pdf.document import read_document
 from knowledge.ingest.pdf.tables.grids import find_grids
 from knowledge.ingest.pdf.types import Limits, Rule
-from tests.knowledge.pdfs import BOLD, PROSE, Sheet, pdf
+from tests.knowledge.pdfs import BODY, BOLD, PROSE, Sheet, pdf
 
 Place = tuple[int, int]
 
@@ -120,6 +120,22 @@ def test_labels_in_every_second_of_four_columns_name_their_values() -> None:
         grid(sheet, rows, (80, 120, 80, 120), bold=[((0, 0), (0, -1)), ((2, 0), (2, -1))])
 
     assert markdown(page).endswith("- Code: OC 7; Points: 6\n- Term: winter; Teacher: Ada Lund\n")
+
+
+def test_choices_side_by_side_in_a_cell_are_said_one_after_the_other() -> None:
+    def page(sheet: Sheet) -> None:
+        grid(sheet, [["Code: OC 7", "", "Language: German"], ["Points: 6", "", "Work: 180 h"]], (90, 210, 110))
+        for x, down, text in (
+            (95, 15, "Status:"),
+            (150, 11, "[ ] obli-"),
+            (150, 20, "gatory"),
+            (220, 11, "[x] elec-"),
+            (220, 20, "tive"),
+        ):
+            sheet.canvas.setFont(BODY, 8)
+            sheet.canvas.drawString(sheet.x + x, sheet.y + 36 - down, text)
+
+    assert "Code: OC 7; Status: [ ] obligatory [x] elective; Language: German" in markdown(page)
 
 
 def test_a_table_in_a_numbered_part_stands_after_its_label() -> None:
