@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 from pytest_django import Settings
+from reportlab.lib.utils import ImageReader
 
 from knowledge.ingest import recognition
 from knowledge.ingest.file_importer import import_file
@@ -188,6 +189,24 @@ def test_what_was_recognised_is_no_correction(tmp_path: Path, reader: Reader) ->
     document = Document.objects.get()
     assert document.read_hash == document.content_hash
     assert not Correction.objects.exists()
+
+
+def test_a_plan_that_does_not_fill_its_page_is_a_picture_of_text_where_hardly_a_line_stands_beside_it(
+    tmp_path: Path, reader: Reader
+) -> None:
+    plan = ImageReader(scans.photographed("?"))
+
+    def alone(sheet: pdfs.Sheet) -> None:
+        sheet.heading("Studienverlaufsplan")
+        sheet.canvas.drawImage(plan, 70, 320, 440, 340)
+
+    def cover(sheet: pdfs.Sheet) -> None:
+        sheet.canvas.drawImage(plan, 70, 320, 440, 340)
+        sheet.heading("Handbuch der Module")
+        sheet.paragraph(" ".join(PROSE[:2]))
+
+    imported(tmp_path, pdf(alone, cover, *text_pages(PROSE[2])))
+    assert states(Document.objects.get()) == {1: State.WAITING}
 
 
 def test_a_slide_with_a_backdrop_and_a_logo_are_no_pictures_of_text(tmp_path: Path, reader: Reader) -> None:
