@@ -210,6 +210,30 @@ def test_rows_without_a_header_have_none() -> None:
     assert markdown(page).endswith("\n\n- 2026; 12; 3\n- 2027; 14; 5\n")
 
 
+def test_two_rules_that_cross_in_a_cell_are_a_header_over_one_row() -> None:
+    def page(sheet: Sheet) -> None:
+        left, top = sheet.x + 34, sheet.y - 30
+        grid(sheet, [["4", "Profile of the module:\n" + "\n" * 7], ["5", "Aims: none"]], (30, 400))
+        for x, down, font, text in (
+            (4, 12, BOLD, "Topics"),
+            (204, 12, BOLD, "Aims"),
+            (4, 30, BODY, "Tides and the"),
+            (4, 41, BODY, "moon"),
+            (204, 30, BODY, "To know why the"),
+            (204, 41, BODY, "sea rises"),
+        ):
+            sheet.canvas.setFont(font, 9)
+            sheet.canvas.drawString(left + x, top - down, text)
+        sheet.canvas.line(left, top - 18, left + 390, top - 18)
+        sheet.canvas.line(left + 200, top, left + 200, top - 48)
+
+    assert "- Topics: Tides and the moon; Aims: To know why the sea rises\n" in markdown(page)
+
+
+def test_two_short_rules_that_cross_are_a_mark() -> None:
+    assert not find_grids([Rule(90, 110, 50, 50), Rule(100, 100, 40, 60)])
+
+
 def test_double_borders_are_one_and_open_sides_close_where_the_rules_end() -> None:
     rules = [Rule(0, 200, y, y) for y in (50, 52, 80)] + [Rule(x, x, 30, 110) for x in (60, 120)]
     (found,) = find_grids(rules)
