@@ -13,6 +13,7 @@ from reportlab.lib.utils import ImageReader
 from knowledge.ingest import recognition
 from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.formats.types import BadFile, Said
+from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.recognition import complete_text, read_waiting
 from knowledge.models import Collection, Correction, Document, PicturePage
 from knowledge.services.documents import save_document
@@ -112,6 +113,19 @@ def test_two_columns_are_read_one_after_the_other(tmp_path: Path, reader: Reader
     list(read_waiting(seconds=60))
     text = " ".join(Document.objects.get().text.split())
     assert f"{' '.join(left)} {' '.join(right)}" in text.replace("\n", " ")
+
+
+def test_two_lines_in_a_box_stay_two_beside_a_line_at_half_their_height(tmp_path: Path, reader: Reader) -> None:
+    plan = [
+        *boxes(["Einführung in die", "Wirtschaftsinformatik"], x=0.2, width=0.15),
+        ReadLine("Programmierung", 0.4, 0.302, 0.5, 0.334),
+        *boxes(["Einführung in die BWL,", "Investition"], x=0.75, width=0.12, top=0.299),
+    ]
+    reader.by_page = {1: plan}
+    imported(tmp_path, pdf(scans.picture_page(scans.photographed("?"))))
+    list(read_waiting(seconds=60))
+    text = Document.objects.get().text
+    assert all(line.text in text for line in plan)
 
 
 def test_what_cannot_be_read_is_told_of_on_the_documents_page(
