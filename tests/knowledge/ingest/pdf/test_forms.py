@@ -234,6 +234,16 @@ def test_two_short_rules_that_cross_are_a_mark() -> None:
     assert not find_grids([Rule(90, 110, 50, 50), Rule(100, 100, 40, 60)])
 
 
+def test_a_plan_that_is_bold_all_over_has_a_header_of_names() -> None:
+    def page(sheet: Sheet) -> None:
+        rows = [["Sem.", "Physics", "Methods"], ["1", "Tides 1 (6)", "Algebra (6)"], ["2", "Tides 2 (6)", ""]]
+        grid(sheet, rows, (60, 120, 120), bold=[((0, 0), (-1, -1))])
+
+    assert markdown(page).endswith(
+        "- Sem.: 1; Physics: Tides 1 (6); Methods: Algebra (6)\n- Sem.: 2; Physics: Tides 2 (6)\n"
+    )
+
+
 def test_double_borders_are_one_and_open_sides_close_where_the_rules_end() -> None:
     rules = [Rule(0, 200, y, y) for y in (50, 52, 80)] + [Rule(x, x, 30, 110) for x in (60, 120)]
     (found,) = find_grids(rules)
