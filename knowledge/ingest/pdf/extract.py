@@ -224,7 +224,8 @@ def _upright(raw: list[LTChar], width: float, height: float, left: float, above:
         if len(text) > 1 and UNMAPPED.fullmatch(text):
             unmapped += 1
             continue
-        x0, x1, top, bottom = char.x0 + left, char.x1 + left, above - char.y1, above - char.y0
+        start, end = _ends(char)
+        x0, x1, top, bottom = start + left, end + left, above - char.y1, above - char.y0
         if x1 < 0 or x0 > width or bottom < 0 or top > height:
             continue
         font = char.fontname if isinstance(char.fontname, str) else bytes(char.fontname).decode("latin-1")
@@ -240,6 +241,15 @@ def _upright(raw: list[LTChar], width: float, height: float, left: float, above:
     if main == "up" or len(ways[main]) < TURNED_SHARE * len(raw):
         main = "up"
     return ways[main], unmapped
+
+
+def _ends(char: LTChar) -> tuple[float, float]:
+    """Return where a letter begins and ends on its baseline: the box of one that is slanted reaches over the next."""
+    _a, b, c, d, _e, f = char.matrix
+    if b or not c or not d:
+        return char.x0, char.x1
+    low, high = sorted((c / d * (char.y0 - f), c / d * (char.y1 - f)))
+    return char.x0 - low, char.x1 - high
 
 
 def read_bookmarks(pdf: PDF) -> list[Bookmark]:

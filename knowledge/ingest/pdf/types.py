@@ -111,9 +111,9 @@ class Line:
 Element = Line | Table
 #: Fewer letters a page than this are a stamp or a page number on a picture.
 LETTERS = 20
-#: A page whose text is a picture may have a heading, a header and a page number beside it.
-LETTERS_BESIDE = 250
-PICTURE_SHARE = 0.4
+#: A page whose text is a picture may have a heading, a header and a page number beside it: the share of the page that
+#: pictures cover, and fewer letters than these. With hardly a line beside it, a plan need not fill its page.
+PICTURES = ((0.4, 250), (0.25, 100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,5 +155,5 @@ class Page:
     @property
     def is_picture(self) -> bool:
         """Return whether what it says is in a picture: a scan, or a plan below a heading, but no backdrop of words."""
-        is_mostly = self.pictures >= PICTURE_SHARE and self.characters < LETTERS_BESIDE
+        is_mostly = any(self.pictures >= share and self.characters < letters for share, letters in PICTURES)
         return is_mostly and self.on_pictures < LETTERS and not self.is_recognised

@@ -8,10 +8,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 from pytest_django import Settings
+from reportlab.lib.utils import ImageReader
 
 from knowledge.ingest import recognition
 from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.formats.types import BadFile, Said
+from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.recognition import complete_text, read_waiting
 from knowledge.models import Collection, Correction, Document, PicturePage
 from knowledge.services.documents import save_document
@@ -113,6 +115,19 @@ def test_two_columns_are_read_one_after_the_other(tmp_path: Path, reader: Reader
     assert f"{' '.join(left)} {' '.join(right)}" in text.replace("\n", " ")
 
 
+def test_two_lines_in_a_box_stay_two_beside_a_line_at_half_their_height(tmp_path: Path, reader: Reader) -> None:
+    plan = [
+        *boxes(["Einführung in die", "Wirtschaftsinformatik"], x=0.2, width=0.15),
+        ReadLine("Programmierung", 0.4, 0.302, 0.5, 0.334),
+        *boxes(["Einführung in die BWL,", "Investition"], x=0.75, width=0.12, top=0.299),
+    ]
+    reader.by_page = {1: plan}
+    imported(tmp_path, pdf(scans.picture_page(scans.photographed("?"))))
+    list(read_waiting(seconds=60))
+    text = Document.objects.get().text
+    assert all(line.text in text for line in plan)
+
+
 def test_what_cannot_be_read_is_told_of_on_the_documents_page(
     tmp_path: Path, reader: Reader, admin_client: Client
 ) -> None:
@@ -188,6 +203,24 @@ def test_what_was_recognised_is_no_correction(tmp_path: Path, reader: Reader) ->
     document = Document.objects.get()
     assert document.read_hash == document.content_hash
     assert not Correction.objects.exists()
+
+
+def test_a_plan_that_does_not_fill_its_page_is_a_picture_of_text_where_hardly_a_line_stands_beside_it(
+    tmp_path: Path, reader: Reader
+) -> None:
+    plan = ImageReader(scans.photographed("?"))
+
+    def alone(sheet: pdfs.Sheet) -> None:
+        sheet.heading("Studienverlaufsplan")
+        sheet.canvas.drawImage(plan, 70, 320, 440, 340)
+
+    def cover(sheet: pdfs.Sheet) -> None:
+        sheet.canvas.drawImage(plan, 70, 320, 440, 340)
+        sheet.heading("Handbuch der Module")
+        sheet.paragraph(" ".join(PROSE[:2]))
+
+    imported(tmp_path, pdf(alone, cover, *text_pages(PROSE[2])))
+    assert states(Document.objects.get()) == {1: State.WAITING}
 
 
 def test_a_slide_with_a_backdrop_and_a_logo_are_no_pictures_of_text(tmp_path: Path, reader: Reader) -> None:

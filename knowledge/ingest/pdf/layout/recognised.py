@@ -46,17 +46,20 @@ def _rows(boxes: Sequence[ReadLine]) -> list[list[ReadLine]]:
     """Group boxes that stand beside each other; the page's columns are told apart later."""
     rows: list[list[ReadLine]] = []
     for box in sorted(boxes, key=lambda box: box.top + box.bottom):
-        if rows and _shared(box, rows[-1][-1]) >= SAME_ROW:
+        if rows and _shared(box, rows[-1][-1]) >= SAME_ROW and not any(_is_over(box, other) for other in rows[-1]):
             rows[-1].append(box)
         else:
             rows.append([box])
     return rows
 
 
+def _is_over(box: ReadLine, other: ReadLine) -> bool:
+    """Return whether one stands over the other: then they are two lines, whatever stands beside both."""
+    return box.x0 < other.x1 and other.x0 < box.x1
+
+
 def _shared(box: ReadLine, other: ReadLine) -> float:
-    """Return how much of the lower one's height both have in common, if they do not stand over each other."""
-    if box.x0 < other.x1 and other.x0 < box.x1:
-        return 0.0
+    """Return how much of the lower one's height both have in common."""
     common = min(box.bottom, other.bottom) - max(box.top, other.top)
     return common / max(0.1, min(box.bottom - box.top, other.bottom - other.top))
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from knowledge.ingest.pdf.layout.lines import arrange_lines, is_bold
 from knowledge.ingest.pdf.tables.grids import Cell, Grid
 from knowledge.ingest.pdf.tables.matrices import Band, Matrix, Said, as_matrix, is_label
 from knowledge.ingest.pdf.tables.records import is_name_of_record
-from knowledge.ingest.pdf.types import Char, Element, Form, Line, Table
-from knowledge.ingest.pdf.words import join_lines
+from knowledge.ingest.pdf.types import Char, Element, Form, Line, Part, Table
+from knowledge.ingest.pdf.words import HYPHENS, join_lines
 
 #: A cell with more letters is a text, not a value.
 VALUE = 300
@@ -222,15 +222,25 @@ class _Reader:
 
 def _said(lines: Sequence[Line]) -> str:
     """Join a cell's lines; a label beside them, at half their height, comes first."""
-    parts = [part for line in lines for part in line.parts]
-    label = min(parts, key=lambda part: part.x0, default=None)
-    if not label or not label.text.endswith(":") or label is lines[0].parts[0]:
-        return join_lines([line.text for line in lines])
-    others = [part for part in parts if part is not label]
-    if any(part.x0 < label.x1 for part in others):
-        return join_lines([line.text for line in lines])
-    beside = [" ".join(part.text for part in line.parts if part is not label) for line in lines]
-    return join_lines([label.text, *filter(None, beside)])
+    rows = [line.parts for line in lines]
+    label = min((part for row in rows for part in row), key=lambda part: part.x0, default=None)
+    if not label or not label.text.endswith(":") or label is rows[0][0]:
+        return _joined(rows)
+    beside = [tuple(part for part in row if part is not label) for row in rows]
+    if any(part.x0 < label.x1 for row in beside for part in row):
+        return _joined(rows)
+    return join_lines([label.text, _joined([row for row in beside if row])])
+
+
+def _joined(rows: Sequence[Sequence[Part]]) -> str:
+    """Join the lines of a cell; parts side by side that go on below, each after a hyphen, one after the other."""
+    columns = list(zip(*rows, strict=False))
+    is_beside = len({len(row) for row in rows}) == 1 and all(
+        max(part.x1 for part in left) < min(part.x0 for part in right) for left, right in pairwise(columns)
+    )
+    if is_beside and any(part.text.endswith(HYPHENS) for column in columns[:-1] for part in column[:-1]):
+        return " ".join(join_lines([part.text for part in column]) for column in columns)
+    return join_lines([" ".join(part.text for part in row) for row in rows])
 
 
 def _labelled(text: str) -> str:

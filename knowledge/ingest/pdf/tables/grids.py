@@ -10,6 +10,8 @@ from knowledge.ingest.pdf.types import Rule
 
 #: Rules this near are one, as the two of a double border; and rules touch, or go on, over gaps this wide.
 NEAR = 3.0
+#: Where two rules alone make cells, none is smaller.
+NARROWEST, LOWEST = 30.0, 8.0
 #: A grid with more places is a drawing.
 MOST_PLACES = 10_000
 
@@ -111,7 +113,17 @@ def _touching(level: Sequence[Stretch], upright: Sequence[Stretch]) -> list[tupl
     groups: dict[int, tuple[list[Stretch], list[Stretch]]] = defaultdict(lambda: ([], []))
     for index, rule in enumerate([*level, *upright]):
         groups[root(index)][0 if index < len(level) else 1].append(rule)
-    return [group for group in groups.values() if group[0] and group[1] and len(group[0]) + len(group[1]) >= 3]
+    return [group for group in groups.values() if group[0] and group[1] and _makes_grid(*group)]
+
+
+def _makes_grid(level: Sequence[Stretch], upright: Sequence[Stretch]) -> bool:
+    """Return whether there are three rules or more, or two that cross: a header of two names over one row."""
+    if len(level) + len(upright) >= 3:
+        return True
+    (across,), (down,) = level, upright
+    beside = min(down.at - across.start, across.end - down.at)
+    beyond = min(across.at - down.start, down.end - across.at)
+    return beside >= NARROWEST and beyond >= LOWEST
 
 
 def _grid(level: Sequence[Stretch], upright: Sequence[Stretch]) -> Grid | None:

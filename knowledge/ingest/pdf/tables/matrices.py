@@ -1,5 +1,6 @@
 """Rows with the same columns: whether they are a table, which rows are its header, what a span says; pure."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +12,8 @@ from knowledge.ingest.pdf.types import Element
 CELL_CHARACTERS = 1_500
 #: A name of a column that is known by its place only.
 NAME = 60
+#: How what is no name of a column ends: as a sentence, though an abbreviation may have its dot.
+ENDED = re.compile(r"[;,]$|\s.*\.$")
 #: The share of a header's names that stand out; one may be set in other letters.
 MOSTLY = 0.7
 
@@ -107,7 +110,8 @@ def as_matrix(run: Sequence[Band]) -> Matrix | None:
     if any(one.has_tables or len(one.text) > CELL_CHARACTERS for one in said) or _is_keyed(rows):
         return None
     count, guessed = _bold_rows(rows), False
-    if not count and not any(place.bold for row in rows[1:] for place in row):
+    is_alike = all(_mostly_bold(row) for row in rows) or not any(place.bold for row in rows[1:] for place in row)
+    if not count and is_alike:
         count, guessed = _plain_header(rows), True
     if not count and len(starts) == 2 and any(place.bold for row in rows for place in row):
         return None
@@ -160,12 +164,12 @@ def _mostly_bold(row: Sequence[Place]) -> bool:
 
 
 def _plain_header(rows: Sequence[Sequence[Place]]) -> int:
-    """Count the rows of a header that does not stand out: short names, all there, without numbers."""
+    """Count the rows of a header that does not stand out: short names or abbreviations, all there, without numbers."""
     first = rows[0]
     if any(place.width > 1 for place in first) and len(rows) > 2:
         return 2
     names = [place.text for place in first]
-    is_header = all(name and len(name) <= NAME and not name.endswith((".", ";", ",")) for name in names)
+    is_header = all(name and len(name) <= NAME and not ENDED.search(name) for name in names)
     return int(is_header and not any(char.isdigit() for name in names for char in name))
 
 

@@ -15,7 +15,7 @@ from knowledge.ingest.pdf.content import read_objects
 from knowledge.ingest.pdf.document import read_document
 from knowledge.ingest.pdf.tables.grids import find_grids
 from knowledge.ingest.pdf.types import Limits, Rule
-from tests.knowledge.pdfs import BOLD, PROSE, Sheet, pdf
+from tests.knowledge.pdfs import BODY, BOLD, PROSE, Sheet, pdf
 
 Place = tuple[int, int]
 
@@ -122,6 +122,22 @@ def test_labels_in_every_second_of_four_columns_name_their_values() -> None:
     assert markdown(page).endswith("- Code: OC 7; Points: 6\n- Term: winter; Teacher: Ada Lund\n")
 
 
+def test_choices_side_by_side_in_a_cell_are_said_one_after_the_other() -> None:
+    def page(sheet: Sheet) -> None:
+        grid(sheet, [["Code: OC 7", "", "Language: German"], ["Points: 6", "", "Work: 180 h"]], (90, 210, 110))
+        for x, down, text in (
+            (95, 15, "Status:"),
+            (150, 11, "[ ] obli-"),
+            (150, 20, "gatory"),
+            (220, 11, "[x] elec-"),
+            (220, 20, "tive"),
+        ):
+            sheet.canvas.setFont(BODY, 8)
+            sheet.canvas.drawString(sheet.x + x, sheet.y + 36 - down, text)
+
+    assert "Code: OC 7; Status: [ ] obligatory [x] elective; Language: German" in markdown(page)
+
+
 def test_a_table_in_a_numbered_part_stands_after_its_label() -> None:
     def page(sheet: Sheet) -> None:
         top = sheet.y
@@ -192,6 +208,40 @@ def test_rows_without_a_header_have_none() -> None:
         grid(sheet, [["2026", "12", "3"], ["2027", "14", "5"]], (80, 80, 80))
 
     assert markdown(page).endswith("\n\n- 2026; 12; 3\n- 2027; 14; 5\n")
+
+
+def test_two_rules_that_cross_in_a_cell_are_a_header_over_one_row() -> None:
+    def page(sheet: Sheet) -> None:
+        left, top = sheet.x + 34, sheet.y - 30
+        grid(sheet, [["4", "Profile of the module:\n" + "\n" * 7], ["5", "Aims: none"]], (30, 400))
+        for x, down, font, text in (
+            (4, 12, BOLD, "Topics"),
+            (204, 12, BOLD, "Aims"),
+            (4, 30, BODY, "Tides and the"),
+            (4, 41, BODY, "moon"),
+            (204, 30, BODY, "To know why the"),
+            (204, 41, BODY, "sea rises"),
+        ):
+            sheet.canvas.setFont(font, 9)
+            sheet.canvas.drawString(left + x, top - down, text)
+        sheet.canvas.line(left, top - 18, left + 390, top - 18)
+        sheet.canvas.line(left + 200, top, left + 200, top - 48)
+
+    assert "- Topics: Tides and the moon; Aims: To know why the sea rises\n" in markdown(page)
+
+
+def test_two_short_rules_that_cross_are_a_mark() -> None:
+    assert not find_grids([Rule(90, 110, 50, 50), Rule(100, 100, 40, 60)])
+
+
+def test_a_plan_that_is_bold_all_over_has_a_header_of_names() -> None:
+    def page(sheet: Sheet) -> None:
+        rows = [["Sem.", "Physics", "Methods"], ["1", "Tides 1 (6)", "Algebra (6)"], ["2", "Tides 2 (6)", ""]]
+        grid(sheet, rows, (60, 120, 120), bold=[((0, 0), (-1, -1))])
+
+    assert markdown(page).endswith(
+        "- Sem.: 1; Physics: Tides 1 (6); Methods: Algebra (6)\n- Sem.: 2; Physics: Tides 2 (6)\n"
+    )
 
 
 def test_double_borders_are_one_and_open_sides_close_where_the_rules_end() -> None:

@@ -147,6 +147,19 @@ def test_hyphens_within_a_pdf() -> None:
     assert "Wer sich zur Prüfung anmeldet, braucht die Zulassung des Prüfungsamts." in markdown(page)
 
 
+def test_slanted_letters_keep_the_spaces_between_their_words() -> None:
+    def page(sheet: Sheet) -> None:
+        for sentence in PROSE[:3]:
+            text = sheet.canvas.beginText()
+            text.setFont(BODY, 10)
+            sheet.y -= 14
+            text.setTextTransform(1, 0, 0.34, 1, sheet.x, sheet.y)
+            text.textOut(sentence)
+            sheet.canvas.drawText(text)
+
+    assert " ".join(PROSE[:3]) in flat(markdown(page))
+
+
 def test_lists_stay_lists() -> None:
     def page(sheet: Sheet) -> None:
         sheet.paragraph("You need three things:")
