@@ -84,7 +84,7 @@ class IndexFolder:
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):
-            logger.warning("lexical index: state file not readable, made anew")
+            logger.warning("lexical index made anew, state file not readable")
             return None
 
     def write(self, state: State) -> None:
@@ -149,7 +149,7 @@ class SharedLexicalIndex(LexicalIndex):
                 return at
             except FolderBusy:
                 if not self._is_late:
-                    logger.warning("lexical index held by another process, answers are of the change %d", self._at)
+                    logger.warning("lexical index held by another process at=%d", self._at)
                 self._is_late = True
                 return self._at
             except (OSError, ValueError) as error:  # Tantivy raises ValueError for what the file system refuses
@@ -195,7 +195,7 @@ class SharedLexicalIndex(LexicalIndex):
                     index.reload()
                 opened[int(name)] = index
         except (OSError, ValueError) as error:
-            logger.warning("lexical index: files not readable, made anew error=%s", error)
+            logger.warning("lexical index made anew, files not readable error=%s", error)
             return None
         return opened
 

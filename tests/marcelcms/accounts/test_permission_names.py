@@ -8,11 +8,17 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from marcelcms.accounts.permissions import describe_permission
-from marcelcms.accounts.roles import ANALYST
+from marcelcms.accounts.roles import ANALYST, make_roles
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
 GERMAN = {"accept-language": "de"}
+
+
+@pytest.fixture(autouse=True)
+def _roles() -> None:
+    """Make the roles, which a test without a rollback may have emptied."""
+    make_roles()
 
 
 def shown_names(client: Client, address: str, field: str) -> list[str]:
