@@ -146,6 +146,7 @@ def test_a_reply_of_each_kind_is_read_in_chromium(student: Student, question: st
     if holds:
         answer.locator('[data-test="citation"]').wait_for()
         student("stop").click()
+    student.page.locator('[data-role="assistant"]:not([data-status="generating"])').last.wait_for()
     student("send").wait_for()
     is_as_expected(question, tree.lines(tree.chromium(student.page), "en"))
 
