@@ -45,7 +45,7 @@ class Cited(AnswerEvent):
 
 @dataclass(frozen=True, slots=True)
 class Sources(AnswerEvent):
-    """All that was cited, once the text is complete."""
+    """All sources that were cited, once the text is complete."""
 
     type: Literal["sources"] = field(default="sources", kw_only=True)
     sources: tuple[Source, ...]
@@ -113,7 +113,7 @@ class Queued(AnswerEvent):
 
 @dataclass(frozen=True, slots=True)
 class Working(AnswerEvent):
-    """What is done while there is no text yet: `pages` pages are read, or the answer is being written and checked."""
+    """Tells what happens before there is text: `pages` pages are read, or the answer is being written and checked."""
 
     type: Literal["working"] = field(default="working", kw_only=True)
     stage: Annotated[str, OneOf("reading", "writing")]

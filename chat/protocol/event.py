@@ -1,4 +1,4 @@
-"""What every event that the server sends has.
+"""The base of every event that the server sends.
 
 The event log adds `seq` and `conversation` to each event, the runner adds `message` to each event of an answer.
 """

@@ -106,12 +106,7 @@ def _make_index(generation_id: int) -> LexicalIndex:
 
 def own_index(generation_id: int) -> LexicalIndex:
     """Return an index up to date that may be changed: nobody else sees it."""
-    index = _indexes.of(generation_id)
-    if isinstance(index, SharedLexicalIndex):
-        return index.copied()
-    own = LexicalIndex(generation_id)
-    own.follow()
-    return own
+    return _indexes.of(generation_id).copied()
 
 
 _indexes = LiveIndexes()

@@ -425,7 +425,7 @@ export type Source = {
   read_by_ocr?: boolean;
 };
 
-/** All that was cited, once the text is complete. */
+/** All sources that were cited, once the text is complete. */
 export type Sources = {
   type: "sources";
   seq?: number | null;
@@ -481,7 +481,7 @@ export type UseContact = {
   kind: ContactKind;
 };
 
-/** What is done while there is no text yet: `pages` pages are read, or the answer is being written and checked. */
+/** Tells what happens before there is text: `pages` pages are read, or the answer is being written and checked. */
 export type Working = {
   type: "working";
   seq?: number | null;

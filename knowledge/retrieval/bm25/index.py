@@ -76,6 +76,12 @@ class LexicalIndex:
             self._replace({document_id}, collections)
             self._collections = collections
 
+    def copied(self) -> "LexicalIndex":
+        """Return an index of one's own, up to date: what is changed in it nobody else sees."""
+        own = LexicalIndex(self._generation_id)
+        own.follow()
+        return own
+
     def take_over(self, collections: dict[int, CollectionIndex], at: int) -> None:
         """Begin with indexes that hold every change up to `at`."""
         list_abbreviations(collections)

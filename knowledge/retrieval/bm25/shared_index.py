@@ -208,10 +208,9 @@ class SharedLexicalIndex(LexicalIndex):
         Its files are links to those of the folder, which Tantivy never changes, only replaces.
         """
         self.follow()
-        own = LexicalIndex(self._generation_id)
         if self._folder is None:
-            own.follow()
-            return own
+            return super().copied()
+        own = LexicalIndex(self._generation_id)
         home = Path(tempfile.mkdtemp(prefix=OWN, dir=self._parent))
         weakref.finalize(own, shutil.rmtree, home, ignore_errors=True)
         with self._folder.locked():
