@@ -51,11 +51,11 @@ class Period:
         """Return whether the period holds all of the step that begins there."""
         return start >= self.first and next_start(start, step) - ONE_DAY <= self.last
 
-    @property
-    def months(self) -> "Period | None":
-        """Return its whole months, or None if it has none."""
+    def months(self, today: datetime.date) -> "Period | None":
+        """Return its whole months, or None if it has none; up to today, the month of today is one."""
         first = self.first if self.first.day == 1 else next_start(step_start(self.first, Step.MONTH), Step.MONTH)
-        last = step_start(self.last + ONE_DAY, Step.MONTH) - ONE_DAY
+        end = next_start(step_start(today, Step.MONTH), Step.MONTH) if self.last >= today else self.last + ONE_DAY
+        last = step_start(max(end, self.last + ONE_DAY), Step.MONTH) - ONE_DAY
         return Period(first, last) if last >= first else None
 
 

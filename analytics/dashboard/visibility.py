@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.db.models import BooleanField, Case, IntegerField, Q, Subquery, Value, When
 from django.db.models.expressions import Combinable
+from django.utils import timezone
 
 from analytics.models.counts import Counted
 from analytics.periods import Period, Step
@@ -102,9 +103,12 @@ def _first_match(*cases: tuple[Q, int], other: int) -> Combinable:
 
 
 def span_filter(period: Period) -> Q:
-    """Filter for the period's whole months, and the days before and after them."""
+    """Filter for the period's whole months, and the days before and after them.
+
+    The sum of the current month is that of its days so far, so that it is read too where the period goes up to today.
+    """
     days = Q(span=Counted.Span.DAY, day__gte=period.first, day__lte=period.last)
-    months = period.months
+    months = period.months(timezone.localdate())
     if months is None:
         return days
     whole = Q(day__gte=months.first, day__lte=months.last)

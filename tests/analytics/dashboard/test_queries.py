@@ -10,7 +10,7 @@ from analytics.dashboard.queries import series, spreads
 from analytics.dashboard.rankings import never_cited, top_documents, top_faqs
 from analytics.dashboard.visibility import View
 from analytics.histograms import ACCURACY
-from analytics.periods import Period, Step
+from analytics.periods import Period, Step, next_start
 from chat.models import Feedback
 from tests.analytics.counts.test_daily import asks, begins
 from tests.factories import AssistantFactory, DocumentFactory, FAQFactory, UserFactory
@@ -42,7 +42,7 @@ def test_the_steps_of_a_period_cover_each_of_its_days_once(first, length, step):
 @given(DAYS, st.integers(0, 900))
 def test_whole_months_are_whole_and_in_the_period(first, length):
     period = Period(first, first + datetime.timedelta(days=length))
-    months = period.months
+    months = period.months(today=period.last + datetime.timedelta(days=1))
     if months is None:
         assert period.days < 62
     else:
@@ -51,6 +51,20 @@ def test_whole_months_are_whole_and_in_the_period(first, length):
         assert (months.last + datetime.timedelta(days=1)).day == 1
         assert (months.first - period.first).days < 31
         assert (period.last - months.last).days < 31
+
+
+@given(DAYS, st.integers(0, 900), st.integers(0, 60))
+def test_up_to_today_the_current_month_counts_as_a_whole_one(first, length, later):
+    period = Period(first, first + datetime.timedelta(days=length))
+    today = max(period.first, period.last - datetime.timedelta(days=later))
+    current = Period(today.replace(day=1), next_start(today.replace(day=1), Step.MONTH) - datetime.timedelta(days=1))
+    months = period.months(today)
+    if period.first > current.first:
+        assert months is None or months.first > current.last
+    else:
+        assert months is not None
+        assert months.first <= current.first
+        assert months.last >= current.last
 
 
 def test_a_period_does_not_end_before_it_begins():
