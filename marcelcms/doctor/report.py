@@ -25,6 +25,7 @@ LOOKS: Mapping[str, Look] = {
     "crawl browser": environment.crawl_browser,
     "embeddings": models.embeddings,
     "language model": models.language_model,
+    "check of sentences": models.check_of_sentences,
     "second judge": models.second_judge,
     "index": work.index,
     "workers": work.workers,

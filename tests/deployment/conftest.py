@@ -14,8 +14,8 @@ import pytest
 from django.db import connection
 
 from marcelcms.embedded.install import TOOLS, find_uv
+from tests.deployment.images import CERTIFICATES, NAMES, PACKAGES, ROOT, build, need_programs
 
-ROOT = Path(__file__).resolve().parents[2]
 LOCK = Path(__file__).with_name("tools.lock")
 #: What a deployment says of itself; a web process that faces the public refuses less.
 PUBLIC = {
@@ -98,3 +98,11 @@ def tools() -> Path:
         subprocess.run([uv, "--quiet", "--system-certs", *install], check=True)
         (folder / "complete").touch()
     return folder / "bin"
+
+
+@pytest.fixture(scope="session")
+def image() -> str:
+    """Build the image of `docker/Dockerfile`; it takes minutes."""
+    need_programs()
+    lent = (CERTIFICATES, NAMES, PACKAGES)
+    return build(ROOT / "docker" / "Dockerfile", "localhost/marcelcms:tests", lent=lent)

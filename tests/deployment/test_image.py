@@ -5,25 +5,17 @@ Needs root, buildah, podman, runc and the two base images in their local storage
 
 import json
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from marcelcms.embedded.processes import free_port
-from tests.deployment.conftest import ROOT, database_url
+from tests.deployment.conftest import database_url
+from tests.deployment.images import BASES, PODMAN, output
 
-IMAGE = "localhost/marcelcms:tests"
-BASES = ("docker.io/library/python:3.12-slim-trixie", "docker.io/library/debian:trixie-slim")
-PROGRAMS = ("buildah", "podman", "runc")
-#: Files of the machine that a build behind a gateway needs; they do not go into the image.
-LENT = ("/etc/ssl/certs", "/etc/apt/apt.conf.d", "/etc/resolv.conf")
-BUILDAH = ("buildah", "--storage-driver", "vfs")
-PODMAN = ("podman", "--storage-driver", "vfs", "--runtime", "runc", "--cgroup-manager", "cgroupfs")
 CONFINED = ("--network", "host", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
 CONFINED += ("--tmpfs", "/tmp", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096")
 MOST_BYTES = 600_000_000
@@ -31,30 +23,9 @@ MOST_BYTES = 600_000_000
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 
 
-def output(*command: str | Path, **variables: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | variables)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    return done.stdout
-
-
 def size(image: str) -> int:
     (found,) = json.loads(output(*PODMAN, "image", "inspect", image))
     return int(found["Size"])
-
-
-@pytest.fixture(scope="module")
-def image() -> str:
-    if os.geteuid() != 0:
-        pytest.skip("only root builds images here")
-    if missing := [name for name in PROGRAMS if not shutil.which(name)]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    for base in BASES:
-        if subprocess.run([*PODMAN, "image", "exists", base], check=False, capture_output=True).returncode:
-            pytest.skip(f"{base} is not in the local storage")
-    lent = [part for path in LENT if Path(path).exists() for part in ("-v", f"{path}:{path}:ro")]
-    command = [*BUILDAH, "bud", "--isolation", "chroot", "--network", "host", "--pull=never", "--format", "docker"]
-    output(*command, *lent, "-f", str(ROOT / "docker" / "Dockerfile"), "-t", IMAGE, str(ROOT))
-    return IMAGE
 
 
 @contextmanager
@@ -111,4 +82,7 @@ def test_it_serves_pages_and_finds_its_models(image: str) -> None:
         embed = "import django; django.setup(); from core.inference.embeddings import get_embedder; "
         embed += "print(get_embedder().embed_questions(['Is all there?']).shape)"
         assert output(*PODMAN, "exec", container, "python", "-c", embed) == "(1, 768)\n"
+        judge = "import django; django.setup(); from core.inference.entailment.model import get_entailment_model; "
+        judge += "print(get_entailment_model().logit('Lockers: They are free.', 'Lockers are free.') > 0)"
+        assert output(*PODMAN, "exec", container, "python", "-c", judge) == "True\n"
         assert "pg_dump (PostgreSQL) 17" in output(*PODMAN, "exec", container, "pg_dump", "--version")

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable, get_embedder
+from core.inference.entailment.model import get_entailment_model
 from core.inference.llm import client
 from core.inference.verifier import VerifierUnavailable
 from knowledge.indexing.generations import load_embedder
@@ -47,6 +48,21 @@ def embeddings() -> Iterator[Finding]:
             f"questions are still answered from {live.model}: the new index is being built",
             "Nothing, while a worker of the queue `long` runs; `manage.py reindex` does it at once.",
         )
+
+
+def check_of_sentences() -> Iterator[Finding]:
+    """Ask the product's own entailment model about a sentence that is said and one that is not."""
+    try:
+        model = get_entailment_model()
+        said, other = model.logit(CLOSE, CLOSE), model.logit(CLOSE, FAR)
+    except (EmbeddingUnavailable, ImportError, OSError) as error:
+        todo = "Install the packages of requirements.lock again, or make the image anew."
+        yield fail("check of sentences", f"its model cannot be loaded: {error}", todo)
+        return
+    if said <= other:
+        yield fail("check of sentences", "its model takes a wrong sentence for right", "Delete STATE_DIR/models.")
+    else:
+        yield ok("check of sentences", "its model tells what a page says from what it does not")
 
 
 def second_judge() -> Iterator[Finding]:

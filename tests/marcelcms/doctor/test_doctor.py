@@ -1,6 +1,7 @@
 """`manage.py doctor` looks at everything, says what to do, and fails where something is broken."""
 
 import json
+import sys
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
@@ -14,6 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from analytics.models import RetentionRun
+from core.inference.entailment import model as entailment
 from knowledge.models import Passage
 from knowledge.retrieval.live_index import forget_indexes
 from marcelcms import env
@@ -54,6 +56,18 @@ def sound(well: None, pages: None, server: Server, settings: Settings) -> None:
     heartbeats.record_heartbeat(heartbeats.BACKUP)
     RetentionRun.objects.create(finished_at=timezone.now() - timedelta(hours=9))
     settings.PUBLIC_URL = server.origin
+
+
+def test_an_image_that_lacks_the_model_of_the_check_is_told(
+    sound: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.setattr(entailment, "model_file", lambda _folder: tmp_path / "a-model")
+    entailment._load.cache_clear()
+    _healthy, wrong = examine()
+    (finding,) = wrong["check of sentences"]
+    assert "onnx" in finding["said"]
+    assert "image" in finding["todo"]
 
 
 def test_a_sound_deployment_is_found_sound(sound: None) -> None:
