@@ -1,6 +1,6 @@
 """Starts what `docker/compose.yml` names with Podman, service by service, as Compose would.
 
-podman-compose does not wait for health with Podman 4.3, and without systemd nobody runs the checks: here they are run in
+podman-compose does not wait for health with Podman 4.3, and without systemd nobody runs the checks: this runs them in
 the containers.
 """
 
