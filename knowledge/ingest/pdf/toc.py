@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.pages import Pages
+from knowledge.ingest.pdf.types import Line
 from knowledge.ingest.pdf.words import comparable
 
 NAMES = re.compile(
@@ -21,30 +22,33 @@ FEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    title: str
-    x0: float
+class Run:
+    """Lines from `start` up to `end` that are mostly entries."""
+
+    start: int
+    end: int
+    entries: Sequence[str]
+
+    @property
+    def titles(self) -> set[str]:
+        return {comparable(title) for title in self.entries}
 
 
-def without_contents(pages: Sequence[Page]) -> list[Entry]:
-    """Remove tables of contents from the pages; return their entries."""
-    lines = [element for page in pages for element in page.elements if isinstance(element, Line)]
-    here = {comparable(line.text) for line in lines}
-    entries: list[Entry] = []
+def without_contents(pages: Pages) -> list[str]:
+    """Remove tables of contents from the pages; return the titles that they list."""
+    lines = pages.lines()
+    runs = [Run(start, end, list(filter(None, map(_entry, lines[start:end])))) for start, end in _runs(lines)]
+    wanted = {name for run in runs for title in run.titles for name in (title, _unnumbered(title))}
+    here = wanted.intersection(comparable(line.text) for line in lines)
+    entries: list[str] = []
     gone: set[int] = set()
-    for start, end in _runs(lines):
-        run = lines[start:end]
-        listed = [entry for line in run if (entry := _entry(line))]
-        headed = start and NAMES.match(lines[start - 1].text)
-        titles = {comparable(entry.title) for entry in listed}
-        known = sum(title in here or _unnumbered(title) in here for title in titles)
-        if headed or known >= 0.5 * len(titles):
-            entries += listed
-            gone.update(id(line) for line in run)
-            if headed:
-                gone.add(id(lines[start - 1]))
-    for page in pages:
-        page.elements = [element for element in page.elements if id(element) not in gone]
+    for run in runs:
+        headed = _named(lines, run.start)
+        known = sum(title in here or _unnumbered(title) in here for title in run.titles)
+        if headed or known >= 0.5 * len(run.titles):
+            entries += run.entries
+            gone.update(range(run.start - headed, run.end))
+    pages.without_lines(gone)
     return entries
 
 
@@ -75,15 +79,16 @@ def _named(lines: Sequence[Line], index: int) -> bool:
     return index > 0 and bool(NAMES.match(lines[index - 1].text))
 
 
-def _entry(line: Line) -> Entry | None:
+def _entry(line: Line) -> str:
+    """Return the title that a line of a table of contents lists; or nothing."""
     # Where there are no dots, the longer pattern would try every place for them.
     if DOTS.search(line.text) and (found := LEADER.match(line.text)):
-        return Entry(found["title"].strip(), line.x0)
+        return found["title"].strip()
     if len(line.parts) >= 2 and (found := FAR.match(line.text)):
         last = line.parts[-1]
         if last.text == found["page"] and last.x1 > line.right - 40 and last.x0 - line.parts[-2].x1 > 1.5 * line.size:
-            return Entry(found["title"].strip(), line.x0)
-    return None
+            return found["title"].strip()
+    return ""
 
 
 def _unnumbered(title: str) -> str:

@@ -153,6 +153,10 @@ class Page:
     is_recognised: bool = False
 
     @property
+    def lines(self) -> list[Line]:
+        return [element for element in self.elements if isinstance(element, Line)]
+
+    @property
     def is_picture(self) -> bool:
         """Return whether what it says is in a picture: a scan, or a plan below a heading, but no backdrop of words."""
         is_mostly = any(self.pictures >= share and self.characters < letters for share, letters in PICTURES)

@@ -21,7 +21,9 @@ Place = tuple[int, int]
 
 
 def markdown(*pages: Callable[[Sheet], None]) -> str:
-    return read_document(BytesIO(pdf(*pages)), limits=Limits()).markdown
+    pieces: list[str] = []
+    read_document(BytesIO(pdf(*pages)), limits=Limits(), write=pieces.append)
+    return "".join(pieces)
 
 
 def grid(
