@@ -37,17 +37,17 @@ def read_document(
     `recognised` is what OCR has read, by page. With `leave_pictures`, pages that are pictures are left to be read
     later, even if all of them are.
     """
-    pdf = open_pdf(file, limits)
-    count = len(pdf.pages)
+    opened = open_pdf(file, limits)
+    count = len(opened.numbers)
     if progress:
         progress(0, count)
     pages = Pages()
-    for page in read_pages(pdf, limits, recognised):
+    for page in read_pages(opened, limits, recognised):
         pages.append(page)
         if progress:
             progress(page.number, count)
-    bookmarks = read_bookmarks(pdf) if use_bookmarks else []
-    return write_text(pages, write, bookmarks=bookmarks, title=stated_title(pdf), leave_pictures=leave_pictures)
+    bookmarks = read_bookmarks(opened) if use_bookmarks else []
+    return write_text(pages, write, bookmarks=bookmarks, title=stated_title(opened), leave_pictures=leave_pictures)
 
 
 def write_text(
