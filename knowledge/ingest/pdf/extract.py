@@ -129,9 +129,8 @@ def _kind(error: BaseException) -> str:
 def _forget(pdf: PDF, page: PDFPage) -> None:
     """Drop the page, and the decoded streams that pdfminer keeps for every page it has seen."""
     page.contents = []
-    pdf.doc._cached_objs.pop(page.pageid, None)
     for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
-        if isinstance(value, PDFStream):
+        if isinstance(value, PDFStream) or key == page.pageid:
             del pdf.doc._cached_objs[key]
 
 
