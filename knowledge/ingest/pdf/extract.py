@@ -17,7 +17,7 @@ from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
 from knowledge.ingest.ocr.types import ReadLine
-from knowledge.ingest.pdf.content import page_layout
+from knowledge.ingest.pdf.content import check_content, page_layout
 from knowledge.ingest.pdf.layout.lines import arrange_lines
 from knowledge.ingest.pdf.layout.recognised import characters_read
 from knowledge.ingest.pdf.tables.finder import find_tables
@@ -135,7 +135,7 @@ def _forget(pdf: PDF, page: PDFPage) -> None:
 
 
 def _page(page: PlumberPage, number: int, limits: Limits, read: Sequence[ReadLine] | None) -> Page:
-    _check_content(page, number)
+    check_content(page, number)
     raw: list[LTChar] = []
     rules: list[Rule] = []
     pictures: list[LTImage] = []
@@ -215,16 +215,6 @@ def _rules(curve: LTCurve, left: float, above: float) -> Iterator[Rule]:
     for (x0, y0), (x1, y1) in pairwise(curve.pts):
         if (x0 == x1) != (y0 == y1):
             yield Rule(min(x0, x1) + left, max(x0, x1) + left, above - max(y0, y1), above - min(y0, y1))
-
-
-def _check_content(page: PlumberPage, number: int) -> None:
-    """Refuse a stream that cannot be unpacked: it reads as an empty one, which would lose the page's text silently."""
-    for part in page.page_obj.contents:
-        stream = resolve1(part)
-        if isinstance(stream, PDFStream):
-            packed = resolve1(stream.attrs.get("Length"))
-            if not stream.get_data() and isinstance(packed, int) and packed > 16:
-                raise BadPdf(_("its content is damaged and cannot be unpacked"), page=number)
 
 
 def _upright(raw: list[LTChar], width: float, height: float, left: float, above: float) -> tuple[list[Char], int]:

@@ -161,9 +161,7 @@ class _Edges:
         if len(pages) < self._least:
             return False
         here = bisect_left(pages, index)
-        return any(
-            abs(other - index) <= NEAR for other in (*pages[max(0, here - 1) : here], *pages[here + 1 : here + 2])
-        )
+        return any(0 < abs(other - index) <= NEAR for other in pages[max(0, here - 1) : here + 2])
 
 
 def _said(edge: EdgeLine) -> Iterator[Said]:

@@ -43,9 +43,9 @@ def without_contents(pages: Pages) -> list[str]:
     entries: list[str] = []
     gone: set[int] = set()
     for run in runs:
-        headed = _named(lines, run.start)
-        known = sum(title in here or _unnumbered(title) in here for title in run.titles)
-        if headed or known >= 0.5 * len(run.titles):
+        headed, titles = _named(lines, run.start), run.titles
+        known = sum(title in here or _unnumbered(title) in here for title in titles)
+        if headed or known >= 0.5 * len(titles):
             entries += run.entries
             gone.update(range(run.start - headed, run.end))
     pages.without_lines(gone)
