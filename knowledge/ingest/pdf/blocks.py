@@ -76,7 +76,8 @@ class _Composer:
         for _frame, run in groupby(enumerate(self._flow), key=lambda pair: (pair[1].page, pair[1].frame)):
             column = list(run)
             right = self._right_edge([element for _index, element in column if isinstance(element, Line)])
-            main, notes = self._without_footnotes(column)
+            is_below_table = bool(last) and last[0].table is not None and last[0].page == column[0][1].page
+            main, notes = self._without_footnotes(column, may_be_all=is_below_table)
             made = self._blocks(main, right)
             if made and last and self._continues(last[0], made[0]):
                 # The notes under its first half go before the paragraph, so that it stays one.
@@ -102,9 +103,12 @@ class _Composer:
         return max(edge, self._usual_right) if lines[0].left <= least <= lines[0].right else edge
 
     def _without_footnotes(
-        self, indexed: list[tuple[int, Element]]
+        self, indexed: list[tuple[int, Element]], *, may_be_all: bool
     ) -> tuple[list[tuple[int, Element]], list[tuple[int, Element]]]:
-        """Split into (text, footnotes): small lines at the end of a column, from the first that begins like a note."""
+        """Split into (text, footnotes): small lines at the end of a column, from the first that begins like a note.
+
+        With `may_be_all` there need not be text above them.
+        """
         cut = len(indexed)
         for position in range(len(indexed) - 1, -1, -1):
             element = indexed[position][1]
@@ -117,7 +121,7 @@ class _Composer:
                 break
             if FOOTNOTE.match(element.text):
                 cut = position
-        return (indexed[:cut], indexed[cut:]) if cut else (indexed, [])
+        return (indexed[:cut], indexed[cut:]) if cut or may_be_all else (indexed, [])
 
     def _blocks(self, indexed: Sequence[tuple[int, Element]], right: float) -> list[Block]:
         blocks: list[Block] = []

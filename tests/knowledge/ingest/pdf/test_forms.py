@@ -207,16 +207,18 @@ def test_a_row_that_the_page_cuts_is_one_row() -> None:
 
 def test_labels_at_the_end_of_a_page_name_the_values_that_begin_the_next() -> None:
     def first(sheet: Sheet) -> None:
+        sheet.paragraph(PROSE[0])
         sheet.y = 120
         grid(sheet, [["14", "Use: everywhere"]], (30, 360))
         grid(sheet, [["15", "Teacher:", "Faculty:"]], (30, 180, 180))
+        sheet.line("1 As of 2026.", size=7, above=4)
 
     def second(sheet: Sheet) -> None:
         grid(sheet, [["", "Ada Lund", "Ocean Studies"]], (30, 180, 180))
         grid(sheet, [["16", "Remarks: none"]], (30, 360))
 
     assert markdown(first, second) == (
-        "<!-- page 1 -->\n\n- 14 Use: everywhere\n\n<!-- page 2 -->\n\n"
+        f"<!-- page 1 -->\n\n{PROSE[0]}\n\n- 14 Use: everywhere\n\n1 As of 2026.\n\n<!-- page 2 -->\n\n"
         "- 15 Teacher: Ada Lund; Faculty: Ocean Studies\n- 16 Remarks: none\n"
     )
 
