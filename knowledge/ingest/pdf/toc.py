@@ -13,9 +13,11 @@ NAMES = re.compile(
     r"list of (?:figures|tables|examples)|(?:abbildungs|tabellen)verzeichnis)\s*:?$",
     re.IGNORECASE,
 )
-LEADER = re.compile(r"^(?P<title>.*?\w.*?)[\s.·…_]*(?:\.\s?){3,}[\s.·…]*(?P<page>\d{1,5}|[ivxlc]{1,7})$", re.IGNORECASE)
-DOTS = re.compile(r"(?:\.\s?){3}")
-FAR = re.compile(r"^(?P<title>.*?\w.*?)\s+(?P<page>\d{1,5}|[ivxlc]{1,7})$")
+PAGE = re.compile(r"(?:\d{1,5}|[ivxlc]{1,7})$", re.IGNORECASE)
+#: What stands between a title and its page: dots, mostly.
+LEADER = " .·…_"
+DOTS = re.compile(r"(?:\. ?){3}")
+WORD = re.compile(r"\w")
 #: Lines between two entries that may belong to long titles.
 BETWEEN = 5
 FEWEST = 4
@@ -81,14 +83,24 @@ def _named(lines: Sequence[Line], index: int) -> bool:
 
 def _entry(line: Line) -> str:
     """Return the title that a line of a table of contents lists; or nothing."""
-    # Where there are no dots, the longer pattern would try every place for them.
-    if DOTS.search(line.text) and (found := LEADER.match(line.text)):
-        return found["title"].strip()
-    if len(line.parts) >= 2 and (found := FAR.match(line.text)):
-        last = line.parts[-1]
-        if last.text == found["page"] and last.x1 > line.right - 40 and last.x0 - line.parts[-2].x1 > 1.5 * line.size:
-            return found["title"].strip()
-    return ""
+    page = PAGE.search(line.text)
+    if not page:
+        return ""
+    title = line.text[: page.start()]
+    name = title.rstrip(LEADER)
+    # Dots lead to the page, or it stands alone at the right edge.
+    if DOTS.search(title[len(name) :].rpartition("_")[2]):
+        title = name
+    elif not _stands_far(page[0], line):
+        return ""
+    return title.strip() if WORD.search(title) else ""
+
+
+def _stands_far(page: str, line: Line) -> bool:
+    if len(line.parts) < 2:
+        return False
+    before, last = line.parts[-2:]
+    return last.text == page and last.x1 > line.right - 40 and last.x0 - before.x1 > 1.5 * line.size
 
 
 def _unnumbered(title: str) -> str:
