@@ -15,7 +15,7 @@ NAMES = re.compile(
 )
 PAGE = re.compile(r"(?:\d{1,5}|[ivxlc]{1,7})$", re.IGNORECASE)
 #: What stands between a title and its page: dots, mostly.
-LEADER = " .·…_"
+LEADER = " .·…"
 DOTS = re.compile(r"(?:\. ?){3}")
 WORD = re.compile(r"\w")
 #: Lines between two entries that may belong to long titles.
@@ -89,7 +89,7 @@ def _entry(line: Line) -> str:
     title = line.text[: page.start()]
     name = title.rstrip(LEADER)
     # Dots lead to the page, or it stands alone at the right edge.
-    if DOTS.search(title[len(name) :].rpartition("_")[2]):
+    if DOTS.search(title[len(name) :]):
         title = name
     elif not _stands_far(page[0], line):
         return ""
