@@ -182,7 +182,7 @@ def _plain_header(rows: Sequence[Sequence[Place]]) -> int:
         return 2
     names = [place.text for place in first]
     is_header = all(name and len(name) <= NAME and not ENDED.search(name) for name in names)
-    return int(is_header and not any(char.isdigit() for name in names for char in name))
+    return int(is_header and not any(char.isdecimal() for name in names for char in name))
 
 
 def _is_keyed(rows: Sequence[Sequence[Place]]) -> bool:

@@ -76,7 +76,7 @@ def joined_parts(before: Table, after: Table) -> tuple[Table, Table] | None:
     if not NUMBER.match(after.caption or "0") or any(len(row) != len(header) for row in after.rows):
         return None
     if after.header and list(after.header) != list(header):
-        if not after.guessed and not any(char.isdigit() for name in after.header for char in name):
+        if not after.guessed and not any(char.isdecimal() for name in after.header for char in name):
             return None
         after = replace(after, rows=[after.header, *after.rows])
     after = replace(after, header=header, guessed=before.guessed)

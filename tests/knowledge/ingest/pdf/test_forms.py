@@ -309,6 +309,13 @@ def test_a_plan_that_is_bold_all_over_has_a_header_of_names() -> None:
     )
 
 
+def test_a_name_of_a_column_may_have_the_mark_of_a_note() -> None:
+    def page(sheet: Sheet) -> None:
+        grid(sheet, [["Kind of exam²", "Length"], ["written", "60 minutes"], ["oral", "20 minutes"]], (160, 120))
+
+    assert "- Kind of exam²: written; Length: 60 minutes\n" in markdown(page)
+
+
 def test_double_borders_are_one_and_open_sides_close_where_the_rules_end() -> None:
     rules = [Rule(0, 200, y, y) for y in (50, 52, 80)] + [Rule(x, x, 30, 110) for x in (60, 120)]
     (found,) = find_grids(rules)
