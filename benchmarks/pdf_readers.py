@@ -70,15 +70,17 @@ def sandboxed(_path: Path) -> Sequence[str]:
     return [sys.executable, "-m", "knowledge.ingest.formats.sandbox", json.dumps(settings)]
 
 
-def last_text(said: str) -> str:
-    """Return the text that the product's reader says at last; raises KeyError if it says why there is none."""
-    text: str = json.loads(said.rstrip().rpartition("\n")[2])["text"]["markdown"]
-    return text
+def pieced_text(said: str) -> str:
+    """Return the text that the product's reader says in pieces; raises ValueError if it says why there is none."""
+    values = [json.loads(line) for line in said.splitlines()]
+    if "text" not in values[-1]:
+        raise ValueError(values[-1])
+    return "".join(value["markdown"] for value in values if "markdown" in value)
 
 
 def find_programs(python: str) -> dict[str, Program]:
     """List the product's reader and the yardsticks that are installed; say why one is missing."""
-    found = {OURS: Program(sandboxed, last_text), PDFTOTEXT: Program(lambda path: ["pdftotext", str(path), "-"])}
+    found = {OURS: Program(sandboxed, pieced_text), PDFTOTEXT: Program(lambda path: ["pdftotext", str(path), "-"])}
     others = {
         "pymupdf4llm": Program(lambda path: [python, "-c", PYMUPDF4LLM, str(path)]),
         "markitdown": Program(lambda path: [python, "-m", "markitdown", str(path)]),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lxml import etree
 
 from core.language import guess_language
-from knowledge.ingest.formats.types import BadFile, FileText, Said
+from knowledge.ingest.formats.types import BadFile, FileText, Said, Write
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.dom import Element, elements, read_text
 from knowledge.ingest.html.markdown import Writer
@@ -62,9 +62,15 @@ def _are_names(row: Element) -> bool:
 
 
 def file_text(
-    root: Element, *, stated_title: str = "", title: str = "", pages: int = 0, warnings: Sequence[Said] = ()
+    root: Element,
+    *,
+    write: Write,
+    stated_title: str = "",
+    title: str = "",
+    pages: int = 0,
+    warnings: Sequence[Said] = (),
 ) -> FileText:
-    """Write the elements as Markdown.
+    """Write the elements as Markdown; return the rest of the text.
 
     The title is `title`, else the first heading of the highest level if the text begins with it, else the one that the
     file's properties state. Raises BadFile if there is no text.
@@ -77,10 +83,10 @@ def file_text(
     markdown = writer.write(root)
     if not markdown.strip():
         raise BadFile(_("there is no text in it; if it shows text, that is in pictures"))
+    write(markdown.replace("<!--", "<! --") + "\n")
     return FileText(
         title=title or (read_text(heading) if heading is not None else "") or stated,
         language=guess_language(words),
-        markdown=markdown.replace("<!--", "<! --") + "\n",
         pages=pages,
         warnings=tuple(warnings),
         references=tuple((link.text, link.url) for link in writer.references.links()),

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from queue import Empty, Queue
 from typing import IO, Any
@@ -65,6 +65,7 @@ def running(
 def _result(process: "subprocess.Popen[bytes]", name: str, limits: Limits, progress: Progress | None) -> FileText:
     started = time.monotonic()
     page: int | None = None  # not opened yet
+    pieces: list[str] = []
     said = said_by(process)
     while True:
         left = started + limits.total_seconds - time.monotonic()
@@ -79,8 +80,11 @@ def _result(process: "subprocess.Popen[bytes]", name: str, limits: Limits, progr
             raise BadFile(
                 _("it needs more memory or time than a file should"), page=None if page is None else page + 1, name=name
             )
+        if "markdown" in value:
+            pieces.append(value["markdown"])
+            continue
         if "text" in value:
-            return FileText.from_wire(value["text"])
+            return replace(FileText.from_wire(value["text"]), markdown="".join(pieces))
         if "bad" in value:
             raise BadFile(value["bad"], page=value["page"], name=name, **value["values"])
         page = value["page"]

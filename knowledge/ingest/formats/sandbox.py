@@ -1,7 +1,8 @@
 """`python -m knowledge.ingest.formats.sandbox SETTINGS`: reads the file on standard input under limits that end this
 process.
 
-One JSON value a line: `{"page", "of"}` after every page, then `{"text"}` or `{"bad", "values", "page"}`.
+One JSON value a line: `{"page", "of"}` after every page, `{"markdown"}` for every piece of it, then `{"text"}` with the
+rest or `{"bad", "values", "page"}`.
 """
 
 import json
@@ -35,9 +36,12 @@ def main() -> int:
         seen[:] = [page]
         say({"page": page, "of": of})
 
+    def write(piece: str) -> None:
+        say({"markdown": piece})
+
     read = FORMATS[settings["suffix"]].read
     try:
-        text = read(sys.stdin.buffer, limits=limits, progress=progress, **settings["options"])
+        text = read(sys.stdin.buffer, limits=limits, progress=progress, write=write, **settings["options"])
         say({"text": text.to_wire()})
     except BadFile as bad:
         say({"bad": bad.reason.template, "values": bad.reason.values, "page": bad.page})

@@ -6,6 +6,8 @@ from typing import Any
 
 #: Gets (part, of): pages, slides, sheets.
 Progress = Callable[[int, int], None]
+#: Gets the Markdown, a piece after the other: the process that reads need not hold all of it.
+Write = Callable[[str], None]
 
 
 def gettext_noop(text: str) -> str:
@@ -60,7 +62,7 @@ class FileText:
 
     title: str
     language: str
-    markdown: str
+    markdown: str = ""  # until its pieces are put together, it has none
     pages: int = 0  # slides or sheets too; 0 where the format has none
     warnings: tuple[Said, ...] = ()
     references: tuple[tuple[str, str], ...] = ()
@@ -80,7 +82,10 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format. `read(file, *, limits, progress)` runs in the sandbox alone; only there are its libraries imported."""
+    """A format. `read(file, *, limits, progress, write)` writes the Markdown and returns the rest of the text.
+
+    It runs in the sandbox alone; only there are its libraries imported.
+    """
 
     suffix: str  # ".pdf"
     label: str

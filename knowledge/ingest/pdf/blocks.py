@@ -1,15 +1,17 @@
 """Lines into blocks: headings, paragraphs joined over columns and pages, list items, code, tables, footnotes; pure."""
 
 import re
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from knowledge.ingest.pdf.headings.candidates import CAPTION, DEEPEST
+from knowledge.ingest.pdf.headings.candidates import CAPTION, DEEPEST, body_style
 from knowledge.ingest.pdf.headings.detection import Heading
+from knowledge.ingest.pdf.pages import Pages
 from knowledge.ingest.pdf.tables.records import record_in_line
 from knowledge.ingest.pdf.tables.sentences import joined_parts
 from knowledge.ingest.pdf.types import Element, Line, Table
@@ -31,13 +33,17 @@ Kind = Literal["heading", "paragraph", "item", "code", "table", "note"]
 
 @dataclass(slots=True)
 class Block:
-    """A part of a page: `lines`, of which the first is on `page`, or a table."""
+    """A part of a page: `lines`, of which the first is on `page`, or a table.
+
+    `right` is where the full lines of its last column end.
+    """
 
     kind: Kind
     page: int
     lines: list[Line] = field(default_factory=list)
     heading: Heading | None = None
     table: Table | None = None
+    right: float = 0
 
     @property
     def first(self) -> Line:
@@ -48,40 +54,61 @@ class Block:
         return self.lines[-1]
 
 
-class Composer:
+def compose_blocks(pages: Pages, headings: Mapping[int, Heading]) -> Iterator[Block]:
+    """Yield the blocks of all pages; `headings` are by the index of their first line among all elements."""
+    blocks = _with_joined_tables(_Composer(pages, headings).blocks())
+    return _with_captions_first(_with_names_of_records(blocks))
+
+
+class _Composer:
     """Knows of a document what tells one paragraph from the next: its leading and where its full lines end."""
 
-    def __init__(self, flow: Sequence[Element], headings: Mapping[int, Heading], body_size: float) -> None:
-        lines = [element for element in flow if isinstance(element, Line)]
-        self._flow, self._headings, self._body_size = flow, headings, body_size
+    def __init__(self, pages: Pages, headings: Mapping[int, Heading]) -> None:
+        lines = pages.lines()
+        self._flow, self._headings, self._body_size = pages.elements(), headings, body_style(lines)[0]
         self._mono_body = sum(line.mono for line in lines) > 0.5 * len(lines)
         self._leading = _leading(lines)
-        self._right = _right_edges(lines)
+        ends = Counter(round(line.x1) for line in lines if len(line.text) > 40)
+        self._usual_right = ends.most_common(1)[0][0] if ends else 0
 
-    def blocks(self) -> list[Block]:
-        blocks: list[Block] = []
+    def blocks(self) -> Iterator[Block]:
+        last: list[Block] = []  # the last block, and the notes below it
         for _frame, run in groupby(enumerate(self._flow), key=lambda pair: (pair[1].page, pair[1].frame)):
-            main, notes = self._without_footnotes(list(run))
-            made = self._blocks(main)
-            last = next((place for place in reversed(range(len(blocks))) if blocks[place].kind != "note"), None)
-            if made and last is not None and self._continues(blocks[last], made[0]):
+            column = list(run)
+            right = self._right_edge([element for _index, element in column if isinstance(element, Line)])
+            is_below_table = bool(last) and last[0].table is not None and last[0].page == column[0][1].page
+            main, notes = self._without_footnotes(column, may_be_all=is_below_table)
+            made = self._blocks(main, right)
+            if made and last and self._continues(last[0], made[0]):
                 # The notes under its first half go before the paragraph, so that it stays one.
-                before = blocks.pop(last)
+                before = last.pop(0)
                 before.lines += made.pop(0).lines
-                blocks.append(before)
-            blocks += made
-            for note in self._blocks(notes):
+                before.right = right
+                last.append(before)
+            last += made
+            for note in self._blocks(notes, right):
                 note.kind = "note" if note.kind == "paragraph" else note.kind
-                blocks.append(note)
-        _join_tables(blocks)
-        blocks = _with_names_of_records(blocks)
-        _put_captions_first(blocks)
-        return blocks
+                last.append(note)
+            done = next((place for place in reversed(range(len(last))) if last[place].kind != "note"), len(last))
+            yield from last[:done]
+            del last[:done]
+        yield from last
+
+    def _right_edge(self, lines: Sequence[Line]) -> float:
+        """Find where the full lines of a column end."""
+        if not lines:
+            return 0
+        edge, least = max(line.x1 for line in lines), self._usual_right - 60
+        # A column of short lines is no evidence: the usual edge of the document is used.
+        return max(edge, self._usual_right) if lines[0].left <= least <= lines[0].right else edge
 
     def _without_footnotes(
-        self, indexed: list[tuple[int, Element]]
+        self, indexed: list[tuple[int, Element]], *, may_be_all: bool
     ) -> tuple[list[tuple[int, Element]], list[tuple[int, Element]]]:
-        """Split into (text, footnotes): small lines at the end of a column, from the first that begins like a note."""
+        """Split into (text, footnotes): small lines at the end of a column, from the first that begins like a note.
+
+        With `may_be_all` there need not be text above them.
+        """
         cut = len(indexed)
         for position in range(len(indexed) - 1, -1, -1):
             element = indexed[position][1]
@@ -94,9 +121,9 @@ class Composer:
                 break
             if FOOTNOTE.match(element.text):
                 cut = position
-        return (indexed[:cut], indexed[cut:]) if cut else (indexed, [])
+        return (indexed[:cut], indexed[cut:]) if cut or may_be_all else (indexed, [])
 
-    def _blocks(self, indexed: Sequence[tuple[int, Element]]) -> list[Block]:
+    def _blocks(self, indexed: Sequence[tuple[int, Element]], right: float) -> list[Block]:
         blocks: list[Block] = []
         skip = 0
         for index, element in indexed:
@@ -105,14 +132,14 @@ class Composer:
                 continue
             if heading := self._headings.get(index):
                 lines = [line for line in self._flow[index : index + heading.count] if isinstance(line, Line)]
-                blocks.append(Block("heading", element.page, lines, heading=heading))
+                blocks.append(Block("heading", element.page, lines, heading=heading, right=right))
                 skip = heading.count - 1
             elif isinstance(element, Table):
-                blocks.append(Block("table", element.page, table=element))
+                blocks.append(Block("table", element.page, table=element, right=right))
             elif blocks and blocks[-1].lines and self._same_block(blocks[-1], element):
                 blocks[-1].lines.append(element)
             else:
-                blocks.append(Block(self._kind(element), element.page, [element]))
+                blocks.append(Block(self._kind(element), element.page, [element], right=right))
         return blocks
 
     def _kind(self, line: Line) -> Kind:
@@ -161,11 +188,13 @@ class Composer:
                 return True
         elif line.x0 > last.x0 + 0.8 * em or (len(block.lines) > 1 and line.x0 < last.x0 - 0.8 * em):
             return not self._centred(last, line)
-        return self._has_room(last, line)
+        return self._has_room(block, line)
 
-    def _has_room(self, last: Line, line: Line) -> bool:
+    @staticmethod
+    def _has_room(block: Block, line: Line) -> bool:
         """Return whether the next line's first word would have fitted on the line before."""
-        room = self._right.get((last.page, last.frame), last.right) - last.x1
+        last = block.last
+        room = block.right - last.x1
         word = len(line.text.split(maxsplit=1)[0])
         return room > (0.55 * word + 0.3) * line.size + (0.5 if ENDED.search(last.text) else 2.5) * line.size
 
@@ -186,30 +215,27 @@ class Composer:
             return True
         if ENDED.search(last.text):
             return False
-        return line.text[0].islower() or not self._has_room(last, line)
+        return line.text[0].islower() or not self._has_room(before, line)
 
 
-def _join_tables(blocks: Sequence[Block]) -> None:
+def _with_joined_tables(blocks: Iterable[Block]) -> Iterator[Block]:
     """Give the second part of a table that runs over a page the first part's header."""
-    before: Block | None = None
+    last: list[Block] = []  # the last block, and the notes below it
     for block in blocks:
-        if (
-            before
-            and before.table
-            and block.table
-            and block.page <= before.page + 1
-            and (parts := joined_parts(before.table, block.table))
-        ):
-            before.table, block.table = parts
+        if last and (before := last[0].table) and block.table and block.page <= last[0].page + 1:
+            last[0].table, block.table = joined_parts(before, block.table) or (before, block.table)
         if block.kind != "note":
-            before = block
+            yield from last
+            last = []
+        last.append(block)
+    yield from last
 
 
-def _with_names_of_records(blocks: Sequence[Block]) -> list[Block]:
+def _with_names_of_records(blocks: Iterable[Block]) -> Iterator[Block]:
     """Put a heading above each record that has none: the name of what it describes, such as a module's."""
-    found: list[Block] = []
     last: Heading | None = None
     level = 0
+    is_below_heading = False
     for block in blocks:
         name = block.table.record if block.table else ""
         if block.kind == "paragraph":
@@ -218,31 +244,43 @@ def _with_names_of_records(blocks: Sequence[Block]) -> list[Block]:
             level = last.level
         elif name:
             # Where a heading stands right above, it is a chapter's.
-            is_chapter = bool(found) and found[-1].kind == "heading"
-            level = level or (min(DEEPEST, last.level + is_chapter) if last else 1)
+            level = level or (min(DEEPEST, last.level + is_below_heading) if last else 1)
             last = Heading(name, level, 0)
-            found.append(Block("heading", block.page, heading=last))
+            yield Block("heading", block.page, heading=last)
         last = block.heading or last
-        found.append(block)
-    return found
+        is_below_heading = block.kind == "heading"
+        yield block
 
 
-def _put_captions_first(blocks: list[Block]) -> None:
+def _with_captions_first(blocks: Iterable[Block]) -> Iterator[Block]:
     """Put a caption that stands under its table above it."""
-    for index in range(len(blocks) - 1):
-        table, under = blocks[index : index + 2]
-        above = blocks[index - 1] if index else None
-        if table.table and _is_caption(under) and under.page == table.page and not (above and _is_caption(above)):
-            blocks[index : index + 2] = under, table
+    above: Block | None = None
+    last: Block | None = None
+    for block in blocks:
+        if (
+            last
+            and last.table
+            and _is_caption(block)
+            and block.page == last.page
+            and not (above and _is_caption(above))
+        ):
+            above = block
+            yield block
+            continue
+        if last:
+            yield last
+        above, last = last, block
+    if last:
+        yield last
 
 
 def _is_caption(block: Block) -> bool:
     return bool(block.lines) and not block.heading and bool(CAPTION.match(block.first.text))
 
 
-def _leading(lines: Sequence[Line]) -> dict[int, float]:
+def _leading(lines: Iterable[Line]) -> dict[int, float]:
     """Measure the usual distance of baselines, by the size of the letters."""
-    gaps: dict[int, list[float]] = defaultdict(list)
+    gaps: dict[int, array[float]] = defaultdict(lambda: array("d"))
     for upper, lower in pairwise(lines):
         gap = lower.baseline - upper.baseline
         if (upper.page, upper.frame, upper.style) == (
@@ -252,16 +290,3 @@ def _leading(lines: Sequence[Line]) -> dict[int, float]:
         ) and 0 < gap < 2.2 * lower.size:
             gaps[round(lower.size)].append(gap)
     return {size: min(median(values), 1.8 * size) for size, values in gaps.items() if len(values) >= 3}
-
-
-def _right_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
-    """Find where the full lines of each column end."""
-    document = Counter(round(line.x1) for line in lines if len(line.text) > 40)
-    common = document.most_common(1)[0][0] if document else 0
-    edges: dict[tuple[int, int], float] = {}
-    for key, run in groupby(lines, key=lambda line: (line.page, line.frame)):
-        own = list(run)
-        edge = max(line.x1 for line in own)
-        # A column of short lines is no evidence: the usual edge of the document is used.
-        edges[key] = max(edge, common) if own[0].left <= common - 60 and own[0].right >= common - 60 else edge
-    return edges

@@ -10,10 +10,13 @@ from typing import Any
 from pdfminer.converter import PDFPageAggregator
 from pdfminer.layout import LTPage
 from pdfminer.pdfinterp import PDFPageInterpreter
-from pdfminer.pdftypes import stream_value
+from pdfminer.pdftypes import PDFStream, resolve1, stream_value
 from pdfminer.psparser import KWD, LIT, PSKeyword
 from pdfplumber.page import Page as PlumberPage
 from pdfplumber.utils.exceptions import PdfminerException
+
+from knowledge.ingest.pdf.types import BadPdf
+from knowledge.ingest.pdf.types import gettext_noop as _
 
 #: A picture within the stream, which may hold any bytes.
 PICTURE = re.compile(rb"(?:^|\s)BI[\s/]")
@@ -35,6 +38,16 @@ ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
 ESCAPED = {b"b": b"\b", b"t": b"\t", b"n": b"\n", b"f": b"\f", b"r": b"\r", b"(": b"(", b")": b")", b"\\": b"\\"}
 OPENS = {b">>": b"<<", b"]": b"[", b"}": b"{"}
 CONSTANTS = {b"true": True, b"false": False, b"null": None}
+
+
+def check_content(page: PlumberPage, number: int) -> None:
+    """Refuse a stream that cannot be unpacked: it reads as an empty one, which would lose the page's text silently."""
+    for part in page.page_obj.contents:
+        stream = resolve1(part)
+        if isinstance(stream, PDFStream):
+            packed = resolve1(stream.attrs.get("Length"))
+            if not stream.get_data() and isinstance(packed, int) and packed > 16:
+                raise BadPdf(_("its content is damaged and cannot be unpacked"), page=number)
 
 
 def page_layout(page: PlumberPage) -> LTPage:

@@ -1,18 +1,20 @@
 """A PDF's pages into one text."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
-from core.language import guess_language
+from core.language import LOOKED_AT, guess_language
+from knowledge.ingest.formats.types import Progress, Write
 from knowledge.ingest.ocr.types import ReadLine
-from knowledge.ingest.pdf.blocks import Composer
+from knowledge.ingest.pdf.blocks import compose_blocks
 from knowledge.ingest.pdf.extract import open_pdf, read_bookmarks, read_pages, stated_title
 from knowledge.ingest.pdf.headers_footers import without_running
 from knowledge.ingest.pdf.headings.candidates import bare, body_style
-from knowledge.ingest.pdf.headings.detection import find_headings, find_title, with_run_in_split
+from knowledge.ingest.pdf.headings.detection import find_headings, find_title, split_run_in
 from knowledge.ingest.pdf.markdown import Writer
+from knowledge.ingest.pdf.pages import Pages
 from knowledge.ingest.pdf.toc import without_contents
-from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Limits, Line, Page, PdfText
+from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Limits, Line, PdfText
 from knowledge.ingest.pdf.types import gettext_noop as _
 from knowledge.ingest.pdf.words import comparable, vocabulary
 
@@ -24,61 +26,68 @@ def read_document(
     file: BinaryIO,
     *,
     limits: Limits,
-    progress: Callable[[int, int], None] | None = None,
+    write: Write,
+    progress: Progress | None = None,
     use_bookmarks: bool = True,
     recognised: Mapping[int, Sequence[ReadLine]] | None = None,
     leave_pictures: bool = False,
 ) -> PdfText:
-    """Read a PDF in this process, without limits of memory and time; raises BadPdf.
+    """Read a PDF in this process, without limits of memory and time, and write its Markdown; raises BadPdf.
 
     `recognised` is what OCR has read, by page. With `leave_pictures`, pages that are pictures are left to be read
     later, even if all of them are.
     """
-    pdf = open_pdf(file, limits)
-    count = len(pdf.pages)
+    opened = open_pdf(file, limits)
+    count = len(opened.numbers)
     if progress:
         progress(0, count)
-    pages: list[Page] = []
-    for page in read_pages(pdf, limits, recognised):
+    pages = Pages()
+    for page in read_pages(opened, limits, recognised):
         pages.append(page)
         if progress:
             progress(page.number, count)
-    bookmarks = read_bookmarks(pdf) if use_bookmarks else []
-    return assemble_text(pages, bookmarks=bookmarks, title=stated_title(pdf), leave_pictures=leave_pictures)
+    bookmarks = read_bookmarks(opened) if use_bookmarks else []
+    return write_text(pages, write, bookmarks=bookmarks, title=stated_title(opened), leave_pictures=leave_pictures)
 
 
-def assemble_text(
-    pages: Sequence[Page], *, bookmarks: Sequence[Bookmark] = (), title: str = "", leave_pictures: bool = False
+def write_text(
+    pages: Pages, write: Write, *, bookmarks: Sequence[Bookmark] = (), title: str = "", leave_pictures: bool = False
 ) -> PdfText:
-    """Assemble the text of extracted pages; changes their elements. Raises BadPdf."""
+    """Write the text of extracted pages; changes their elements. Raises BadPdf."""
     pictures = tuple(page.number for page in pages if page.is_picture)
     may_be_empty = leave_pictures and any(page.is_picture or page.is_recognised for page in pages)
     _check_legible(pages, pictures, may_be_empty=may_be_empty)
-    first = [element for page in pages for element in page.elements]
-    stated, title = title, title or find_title(first, body_style(first))
+    stated, title = title, title or find_title(pages.elements(), body_style(pages.lines()))
     places: dict[str, set[int]] = {}
     for bookmark in bookmarks:
         for name in (bookmark.title, bare(bookmark.title)):
             places.setdefault(comparable(name), set()).add(bookmark.page)
     without_running(pages, places)
     entries = without_contents(pages)
-    flow = with_run_in_split([element for page in pages for element in page.elements], bookmarks)
-    headings = find_headings(flow, bookmarks=bookmarks, entries=entries, title=stated)
-    lines = [element.text for element in flow if isinstance(element, Line)]
-    blocks = Composer(flow, headings, body_style(flow)[0]).blocks()
-    markdown = Writer(vocabulary(lines)).markdown(blocks)
-    if not markdown.strip() and not may_be_empty:
+    split_run_in(pages, bookmarks)
+    if not pages.elements() and not may_be_empty:
         raise BadPdf(_("there is no text in it besides headers, footers and a table of contents"))
-    return PdfText(
-        title=title,
-        language=guess_language(" ".join(lines)),
-        markdown=markdown,
-        pages=len(pages),
-        pictures=pictures,
-    )
+    headings = find_headings(pages, bookmarks=bookmarks, entries=entries, title=stated)
+    lines = pages.lines()
+    known = vocabulary(line.text for line in lines)
+    for piece in Writer(known).markdown(compose_blocks(pages, headings)):
+        write(piece)
+    return PdfText(title=title, language=_language(lines), pages=len(pages), pictures=pictures)
 
 
-def _check_legible(pages: Sequence[Page], pictures: Sequence[int], *, may_be_empty: bool) -> None:
+def _language(lines: Iterable[Line]) -> str:
+    """Guess the language by the beginning of the text."""
+    beginning: list[str] = []
+    letters = 0
+    for line in lines:
+        beginning.append(line.text)
+        letters += len(line.text)
+        if letters >= LOOKED_AT:
+            break
+    return guess_language(" ".join(beginning))
+
+
+def _check_legible(pages: Pages, pictures: Sequence[int], *, may_be_empty: bool) -> None:
     """Raise BadPdf if the whole file has no text."""
     letters = sum(page.characters for page in pages)
     unmapped = sum(page.unmapped for page in pages)

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from pdfminer.layout import LTChar, LTComponent, LTContainer, LTCurve, LTImage, LTRect
 from pdfminer.pdfdocument import PDFEncryptionError, PDFNoOutlines, PDFPasswordIncorrect
+from pdfminer.pdfpage import PDFPage
 from pdfminer.pdftypes import PDFObjRef, PDFStream, resolve1
 from pdfminer.psparser import PSKeyword, PSLiteral
 from pdfminer.utils import decode_text
@@ -16,7 +17,7 @@ from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
 from knowledge.ingest.ocr.types import ReadLine
-from knowledge.ingest.pdf.content import page_layout
+from knowledge.ingest.pdf.content import check_content, page_layout
 from knowledge.ingest.pdf.layout.lines import arrange_lines
 from knowledge.ingest.pdf.layout.recognised import characters_read
 from knowledge.ingest.pdf.tables.finder import find_tables
@@ -53,7 +54,15 @@ def check_file(file: BinaryIO, limits: Limits) -> None:
         raise BadPdf(_("it is cut off: after {count} bytes it ends without the end of a PDF"), count=size)
 
 
-def open_pdf(file: BinaryIO, limits: Limits) -> PDF:
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A PDF, and its pages' numbers by the ids that pdfminer gives them."""
+
+    pdf: PDF
+    numbers: Mapping[object, int]
+
+
+def open_pdf(file: BinaryIO, limits: Limits) -> Opened:
     """Open a PDF, with the empty password if it needs one; raises BadPdf."""
     check_file(file, limits)
     try:
@@ -63,7 +72,8 @@ def open_pdf(file: BinaryIO, limits: Limits) -> PDF:
     count = resolve1((resolve1(pdf.doc.catalog.get("Pages")) or {}).get("Count"))
     if isinstance(count, int) and count > limits.pages:
         raise BadPdf(_("it has {count} pages; {limit} are allowed"), count=count, limit=limits.pages)
-    found = len(pdf.pages)
+    numbers = {page.pageid: number for number, page in enumerate(_pages(pdf), start=1)}
+    found = len(numbers)
     if found > limits.pages:
         raise BadPdf(_("it has {count} pages; {limit} are allowed"), count=found, limit=limits.pages)
     if not found:
@@ -72,7 +82,7 @@ def open_pdf(file: BinaryIO, limits: Limits) -> PDF:
         raise BadPdf(
             _("it is damaged: of {count} pages only {found} can be found"), page=found + 1, count=count, found=found
         )
-    return pdf
+    return Opened(pdf, numbers)
 
 
 def _refusal(error: object) -> BadPdf:
@@ -85,14 +95,13 @@ def _refusal(error: object) -> BadPdf:
     return BadPdf(_("it is damaged and cannot be opened ({kind})"), kind=type(error).__name__)
 
 
-def read_pages(pdf: PDF, limits: Limits, recognised: Mapping[int, Sequence[ReadLine]] | None = None) -> Iterator[Page]:
-    """Yield the pages one by one, each released by pdfplumber before the next; raises BadPdf.
-
-    `recognised` is what OCR has read, by page.
-    """
-    for number, page in enumerate(pdf.pages, start=1):
+def read_pages(
+    opened: Opened, limits: Limits, recognised: Mapping[int, Sequence[ReadLine]] | None = None
+) -> Iterator[Page]:
+    """Yield the pages one by one; raises BadPdf. `recognised` is what OCR has read, by page."""
+    for number, page in enumerate(_pages(opened.pdf), start=1):
         try:
-            yield _page(page, number, limits, (recognised or {}).get(number))
+            yield _page(PlumberPage(opened.pdf, page, number), number, limits, (recognised or {}).get(number))
         except (BadPdf, MemoryError):
             raise
         except RecursionError as error:
@@ -103,9 +112,13 @@ def read_pages(pdf: PDF, limits: Limits, recognised: Mapping[int, Sequence[ReadL
             raise BadPdf(_("it is damaged and cannot be read ({kind})"), page=number, kind=_kind(error)) from error
         except Exception as error:  # pdfminer raises whatever a damaged page leads it to
             raise BadPdf(_("it is damaged and cannot be read ({kind})"), page=number, kind=_kind(error)) from error
-        finally:
-            page.close()
-            _forget(pdf, page)
+
+
+def _pages(pdf: PDF) -> Iterator[PDFPage]:
+    """Yield the pages one by one: pdfplumber's list holds them all, with their content as it lies in the file."""
+    for page in PDFPage.create_pages(pdf.doc):
+        yield page
+        _forget(pdf, page)
 
 
 def _kind(error: BaseException) -> str:
@@ -113,16 +126,16 @@ def _kind(error: BaseException) -> str:
     return type(inner).__name__
 
 
-def _forget(pdf: PDF, page: PlumberPage) -> None:
-    """Drop the decoded streams that pdfminer keeps for every page it has seen, and the page as its content."""
-    page.page_obj.contents = []
+def _forget(pdf: PDF, page: PDFPage) -> None:
+    """Drop the page, and the decoded streams that pdfminer keeps for every page it has seen."""
+    page.contents = []
     for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
-        if isinstance(value, PDFStream):
+        if isinstance(value, PDFStream) or key == page.pageid:
             del pdf.doc._cached_objs[key]
 
 
 def _page(page: PlumberPage, number: int, limits: Limits, read: Sequence[ReadLine] | None) -> Page:
-    _check_content(page, number)
+    check_content(page, number)
     raw: list[LTChar] = []
     rules: list[Rule] = []
     pictures: list[LTImage] = []
@@ -204,16 +217,6 @@ def _rules(curve: LTCurve, left: float, above: float) -> Iterator[Rule]:
             yield Rule(min(x0, x1) + left, max(x0, x1) + left, above - max(y0, y1), above - min(y0, y1))
 
 
-def _check_content(page: PlumberPage, number: int) -> None:
-    """Refuse a stream that cannot be unpacked: it reads as an empty one, which would lose the page's text silently."""
-    for part in page.page_obj.contents:
-        stream = resolve1(part)
-        if isinstance(stream, PDFStream):
-            packed = resolve1(stream.attrs.get("Length"))
-            if not stream.get_data() and isinstance(packed, int) and packed > 16:
-                raise BadPdf(_("its content is damaged and cannot be unpacked"), page=number)
-
-
 def _upright(raw: list[LTChar], width: float, height: float, left: float, above: float) -> tuple[list[Char], int]:
     """Return the page's characters, turned if most of them stand on their side, and how many have no known letter."""
     ways: dict[str, list[Char]] = {"up": [], "left": [], "right": []}
@@ -252,13 +255,13 @@ def _ends(char: LTChar) -> tuple[float, float]:
     return char.x0 - low, char.x1 - high
 
 
-def read_bookmarks(pdf: PDF) -> list[Bookmark]:
+def read_bookmarks(opened: Opened) -> list[Bookmark]:
     """Read the outline, if it can be read; entries without a page are left out."""
-    numbers = {page.page_obj.pageid: number for number, page in enumerate(pdf.pages, start=1)}
+    pdf = opened.pdf
     found: list[Bookmark] = []
     try:
         for level, title, dest, action, _se in pdf.doc.get_outlines():
-            page = numbers.get(_target(pdf, dest, action))
+            page = opened.numbers.get(_target(pdf, dest, action))
             if page and str(title).strip():
                 found.append(Bookmark(" ".join(str(title).split()), level, page))
             if len(found) > 20_000:
@@ -289,8 +292,8 @@ def _target(pdf: PDF, dest: Any, action: Any) -> object:
     return None
 
 
-def stated_title(pdf: PDF) -> str:
+def stated_title(opened: Opened) -> str:
     """Read the title in the file's metadata, if it is a sensible one."""
-    raw = pdf.metadata.get("Title")
+    raw = opened.pdf.metadata.get("Title")
     title = " ".join((decode_text(raw) if isinstance(raw, bytes) else str(raw or "")).replace("\x00", "").split())
     return title if SENSIBLE_TITLE.match(title) and not FILE_NAME.search(title) else ""

@@ -1,13 +1,16 @@
 """Running headers, footers and page numbers: lines that come back at the same place on several pages; pure."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from itertools import takewhile
+from bisect import bisect_left
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, takewhile
 
 from knowledge.ingest.pdf.headings.candidates import bare
+from knowledge.ingest.pdf.pages import Pages
 from knowledge.ingest.pdf.tables.records import record_in_line
-from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.types import Line
 from knowledge.ingest.pdf.words import comparable
 
 #: Only so many lines from a page's upper and lower edge can be running ones.
@@ -16,62 +19,156 @@ DEPTH = 3
 ZONE = 0.25
 #: Lines are at the same place when they begin within so many points.
 SAME = 3.0
+#: What comes back within so many pages is no chance.
+NEAR = 4
 LARGE = 1.25
 ROMAN = re.compile(r"\b(?=[ivxlc])(?:x{0,3}|xl|l)(?:ix|iv|v?i{0,3})\b", re.IGNORECASE)
 NUMBER_ONLY = re.compile(
     r"^\W*(?:page|seite|s\.|p\.)?\W*(?:\d{1,5}|[ivxlc]{1,7})(?:\W*(?:/|of|von|out of)\W*\d{1,5})?\W*$", re.IGNORECASE
 )
 
+#: A place at an edge, as (edge, height), and what a line there says but for its numbers.
+Said = tuple[tuple[str, int], str]
 
-def without_running(pages: Sequence[Page], titles: Mapping[str, Collection[int]]) -> None:
+
+def without_running(pages: Pages, titles: Mapping[str, Collection[int]]) -> None:
     """Remove running lines from the pages; `titles` are comparable headings and their pages."""
-    body = _body_size(pages)
-    running: set[int] = set()
-    for side in ("top", "bottom"):
-        running |= _running(pages, side, body, titles)
-    for page in pages:
-        page.elements = [element for element in page.elements if id(element) not in running]
+    pages.without_lines(_Edges(pages, titles).running())
 
 
-def _running(pages: Sequence[Page], side: str, body: float, titles: Mapping[str, Collection[int]]) -> set[int]:
-    """Find the ids of running lines at one edge."""
-    edges = [_edge(page, side, body) for page in pages]
-    places: dict[tuple[int, str], set[int]] = defaultdict(set)
-    for index, lines in enumerate(edges):
-        for line in lines:
-            for place in _places(line):
-                for said in (line.text, *(part.text for part in line.parts)):
-                    places[place, _key(said)].add(index)
-    least = 2 if len(pages) <= 5 else 3
-    found: set[int] = set()
-    at_place: dict[int, list[tuple[Line, bool]]] = defaultdict(list)
-    for index, lines in enumerate(edges):
-        for line in lines:
-            # Where columns are read apart on other pages, they have only a part of the line.
-            repeated = any(
-                all(_is_repeated(places[place, _key(text)], index, least) for text in said)
-                for said in ([line.text], [part.text for part in line.parts])
-                for place in _places(line)
-            )
-            if repeated:
-                found.add(id(line))
-            looks = repeated or _is_page_number(line, index) or _is_other_title(line, titles)
-            at_place[round(line.baseline / SAME)].append((line, looks))
-    # A place whose lines mostly look like headers is one: what stands there on other pages is a header as well.
-    for slot, members in at_place.items():
-        near = [*members, *at_place.get(slot - 1, []), *at_place.get(slot + 1, [])]
-        if len(members) >= max(3, 0.3 * len(pages) if len(pages) < 40 else 8) and sum(
-            looks for _line, looks in near
-        ) >= 0.75 * len(near):
-            style = Counter(line.style for line, _looks in near).most_common(2)
-            styles = {name for name, _count in style}
-            found |= {id(line) for line, looks in members if looks or line.style in styles}
-    for index, lines in enumerate(edges):
-        if lines and len(pages) > 1 and _is_page_number(lines[0], index) and NUMBER_ONLY.match(lines[0].text):
-            numbered = sum(bool(other) and bool(NUMBER_ONLY.match(other[0].text)) for other in edges)
-            if numbered >= min(2, len(pages)):
-                found.add(id(lines[0]))
-    return found
+@dataclass(frozen=True, slots=True)
+class EdgeLine:
+    """One of a page's outermost lines: its number among all lines, and the index of its page."""
+
+    number: int
+    index: int
+    side: str
+    is_outermost: bool
+    line: Line
+
+    @property
+    def height(self) -> tuple[str, int]:
+        return self.side, round(self.line.baseline / SAME)
+
+    @property
+    def is_numbered(self) -> bool:
+        return self.is_outermost and bool(NUMBER_ONLY.match(self.line.text))
+
+    def places(self) -> Iterator[tuple[str, int]]:
+        for shift in (0, SAME):
+            yield self.side, int((self.line.baseline + shift) // (2 * SAME))
+
+
+@dataclass(slots=True)
+class AtHeight:
+    """What the lines at one height are, over all pages."""
+
+    lines: int = 0
+    looks: int = 0
+    styles: Counter[tuple[float, bool]] = field(default_factory=Counter)
+
+    def add(self, other: "AtHeight") -> None:
+        self.lines += other.lines
+        self.looks += other.looks
+        self.styles.update(other.styles)
+
+
+class _Edges:
+    """The edges of all pages. They are gone through several times, so that only counts are kept of them."""
+
+    def __init__(self, pages: Pages, titles: Mapping[str, Collection[int]]) -> None:
+        self._pages, self._titles = pages, titles
+        self._body = _body_size(pages.lines())
+        self._least = 2 if len(pages) <= 5 else 3
+        self._said_again = self._find_said_again()
+
+    def running(self) -> set[int]:
+        """Find the numbers of running lines."""
+        at: dict[tuple[str, int], AtHeight] = defaultdict(AtHeight)
+        numbered: Counter[str] = Counter()
+        for edge in chain.from_iterable(self._lines()):
+            at[edge.height].add(AtHeight(1, self._looks_running(edge), Counter([edge.line.style])))
+            numbered[edge.side] += edge.is_numbered
+        headers = self._headers(at)
+        return {
+            edge.number
+            for edge in chain.from_iterable(self._lines())
+            if self._is_repeated(edge)
+            or edge.line.style in headers.get(edge.height, ())
+            or (edge.height in headers and self._looks_running(edge))
+            or (edge.is_numbered and numbered[edge.side] > 1)
+        }
+
+    def _lines(self) -> Iterator[list[EdgeLine]]:
+        """Yield each page's outermost lines."""
+        first = 0
+        for index, page in enumerate(self._pages):
+            lines = page.lines
+            yield [
+                EdgeLine(first + number, index, side, place == 0, lines[number])
+                for side in ("top", "bottom")
+                for place, number in enumerate(_outermost(lines, page.height, side, self._body))
+            ]
+            first += len(lines)
+
+    def _find_said_again(self) -> dict[Said, list[int]]:
+        """Find the pages of what is said at a place again within a few pages: the same words far apart are chance."""
+        near: deque[set[Said]] = deque(maxlen=NEAR)
+        again: set[Said] = set()
+        for lines in self._lines():
+            said = {each for edge in lines for each in _said(edge)}
+            again.update(each for each in said if any(each in others for others in near))
+            near.append(said)
+        found: dict[Said, list[int]] = {each: [] for each in again}
+        for index, lines in enumerate(self._lines()):
+            for each in again.intersection(each for edge in lines for each in _said(edge)):
+                found[each].append(index)
+        return found
+
+    def _headers(self, at: Mapping[tuple[str, int], AtHeight]) -> dict[tuple[str, int], set[tuple[float, bool]]]:
+        """Find the heights whose lines mostly look like headers, with the two usual looks: there all are headers."""
+        count = len(self._pages)
+        fewest = max(3, 0.3 * count if count < 40 else 8)
+        found: dict[tuple[str, int], set[tuple[float, bool]]] = {}
+        for (side, height), here in at.items():
+            near = AtHeight()
+            for other in (height, height - 1, height + 1):
+                near.add(at.get((side, other), AtHeight()))
+            if here.lines >= fewest and near.looks >= 0.75 * near.lines:
+                found[side, height] = {style for style, _count in near.styles.most_common(2)}
+        return found
+
+    def _looks_running(self, edge: EdgeLine) -> bool:
+        return (
+            self._is_repeated(edge)
+            or _is_page_number(edge.line, edge.index)
+            or _is_other_title(edge.line, self._titles)
+        )
+
+    def _is_repeated(self, edge: EdgeLine) -> bool:
+        """Return whether enough pages say it there, one of them near.
+
+        Where columns are read apart on other pages, they have only a part of the line.
+        """
+        return any(
+            all(self._is_said_again((place, _key(text)), edge.index) for text in texts)
+            for texts in ([edge.line.text], [part.text for part in edge.line.parts])
+            for place in edge.places()
+        )
+
+    def _is_said_again(self, said: Said, index: int) -> bool:
+        pages = self._said_again.get(said, [])
+        if len(pages) < self._least:
+            return False
+        here = bisect_left(pages, index)
+        return any(0 < abs(other - index) <= NEAR for other in pages[max(0, here - 1) : here + 2])
+
+
+def _said(edge: EdgeLine) -> Iterator[Said]:
+    """Yield what a line, and each part of it, says at its places."""
+    for text in {_key(edge.line.text), *(_key(part.text) for part in edge.line.parts)}:
+        for place in edge.places():
+            yield place, text
 
 
 def _is_other_title(line: Line, titles: Mapping[str, Collection[int]]) -> bool:
@@ -85,33 +182,27 @@ def _is_other_title(line: Line, titles: Mapping[str, Collection[int]]) -> bool:
     return False
 
 
-def _body_size(pages: Sequence[Page]) -> float:
+def _body_size(lines: Iterable[Line]) -> float:
     sizes: Counter[float] = Counter()
-    for page in pages:
-        for element in page.elements:
-            if isinstance(element, Line):
-                sizes[element.size] += len(element.text)
+    for line in lines:
+        sizes[line.size] += len(line.text)
     return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
-def _edge(page: Page, side: str, body: float) -> list[Line]:
-    """List the outermost lines, outermost first; large letters are a heading's, even if each stands at one place."""
-    lines = [
-        element
-        for element in page.elements
-        if isinstance(element, Line) and element.size < LARGE * body and not element.in_cell
+def _outermost(lines: Sequence[Line], height: float, side: str, body: float) -> list[int]:
+    """Index the outermost lines, outermost first; large letters are a heading's, even if each stands at one place."""
+    near = [
+        number
+        for number, line in enumerate(lines)
+        if line.size < LARGE * body
+        and not line.in_cell
+        and (line.baseline < ZONE * height if side == "top" else line.baseline > (1 - ZONE) * height)
     ]
+    near.sort(key=lambda number: lines[number].baseline, reverse=side == "bottom")
     if side == "top":
-        near = [line for line in lines if line.baseline < ZONE * page.height]
-        near.sort(key=lambda line: line.baseline)
         # What stands in a record is said again in the next one.
-        return list(takewhile(lambda line: not record_in_line(line), near))[:DEPTH]
-    near = [line for line in lines if line.baseline > (1 - ZONE) * page.height]
-    return sorted(near, key=lambda line: -line.baseline)[:DEPTH]
-
-
-def _places(line: Line) -> set[int]:
-    return {int((line.baseline + shift) // (2 * SAME)) for shift in (0, SAME)}
+        near = list(takewhile(lambda number: not record_in_line(lines[number]), near))
+    return near[:DEPTH]
 
 
 def _key(text: str) -> str:
@@ -125,11 +216,6 @@ def _key(text: str) -> str:
         if words and words[end] and ROMAN.fullmatch(words[end]):
             words[end] = "#"
     return " ".join(words)
-
-
-def _is_repeated(pages: set[int], index: int, least: int) -> bool:
-    """Return whether enough pages have it, one of them near: the same words far apart are chance."""
-    return len(pages) >= least and any(abs(other - index) <= 4 for other in pages if other != index)
 
 
 def _is_page_number(line: Line, index: int) -> bool:

@@ -1,7 +1,7 @@
 """Blocks into Markdown: paragraphs joined, lists kept, tables said, pages marked; pure."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from knowledge.chunking.page_markers import page_marker
 from knowledge.ingest.pdf.blocks import BULLET, LONE_BULLET, Block
@@ -20,25 +20,25 @@ class Writer:
     def __init__(self, known: Collection[str]) -> None:
         self._known = known
 
-    def markdown(self, blocks: Sequence[Block]) -> str:
-        parts: list[tuple[str, str]] = []
+    def markdown(self, blocks: Iterable[Block]) -> Iterator[str]:
+        """Yield the text piece by piece."""
+        before = ""
+        for kind, text in self._parts(blocks):
+            between = "" if not before else "\n" if kind == before == "item" else "\n\n"
+            yield f"{between}{text}"
+            before = kind
+        if before:
+            yield "\n"
+
+    def _parts(self, blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
         page = 0
         for block in blocks:
             if block.page > page:
                 page = block.page
-                parts.append(("marker", page_marker(page)))
-            text = self._text(block)
-            if text:
-                parts.append((block.kind, text))
+                yield "marker", page_marker(page)
+            if text := self._text(block):
+                yield block.kind, text
             page = max(page, block.lines[-1].page if block.lines else page)
-        rendered: list[str] = []
-        previous = ""
-        for kind, text in parts:
-            if rendered:
-                rendered.append("\n" if kind == previous == "item" else "\n\n")
-            rendered.append(text)
-            previous = kind
-        return "".join(rendered) + "\n" if rendered else ""
 
     def _text(self, block: Block) -> str:
         if block.heading:

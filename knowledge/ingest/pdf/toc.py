@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.ingest.pdf.types import Line, Page
+from knowledge.ingest.pdf.pages import Pages
+from knowledge.ingest.pdf.types import Line
 from knowledge.ingest.pdf.words import comparable
 
 NAMES = re.compile(
@@ -12,39 +13,44 @@ NAMES = re.compile(
     r"list of (?:figures|tables|examples)|(?:abbildungs|tabellen)verzeichnis)\s*:?$",
     re.IGNORECASE,
 )
-LEADER = re.compile(r"^(?P<title>.*?\w.*?)[\s.·…_]*(?:\.\s?){3,}[\s.·…]*(?P<page>\d{1,5}|[ivxlc]{1,7})$", re.IGNORECASE)
-DOTS = re.compile(r"(?:\.\s?){3}")
-FAR = re.compile(r"^(?P<title>.*?\w.*?)\s+(?P<page>\d{1,5}|[ivxlc]{1,7})$")
+PAGE = re.compile(r"(?:\d{1,5}|[ivxlc]{1,7})$", re.IGNORECASE)
+#: What stands between a title and its page: dots, mostly.
+LEADER = " .·…"
+DOTS = re.compile(r"(?:\. ?){3}")
+WORD = re.compile(r"\w")
 #: Lines between two entries that may belong to long titles.
 BETWEEN = 5
 FEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    title: str
-    x0: float
+class Run:
+    """Lines from `start` up to `end` that are mostly entries."""
+
+    start: int
+    end: int
+    entries: Sequence[str]
+
+    @property
+    def titles(self) -> set[str]:
+        return {comparable(title) for title in self.entries}
 
 
-def without_contents(pages: Sequence[Page]) -> list[Entry]:
-    """Remove tables of contents from the pages; return their entries."""
-    lines = [element for page in pages for element in page.elements if isinstance(element, Line)]
-    here = {comparable(line.text) for line in lines}
-    entries: list[Entry] = []
+def without_contents(pages: Pages) -> list[str]:
+    """Remove tables of contents from the pages; return the titles that they list."""
+    lines = pages.lines()
+    runs = [Run(start, end, list(filter(None, map(_entry, lines[start:end])))) for start, end in _runs(lines)]
+    wanted = {name for run in runs for title in run.titles for name in (title, _unnumbered(title))}
+    here = wanted.intersection(comparable(line.text) for line in lines)
+    entries: list[str] = []
     gone: set[int] = set()
-    for start, end in _runs(lines):
-        run = lines[start:end]
-        listed = [entry for line in run if (entry := _entry(line))]
-        headed = start and NAMES.match(lines[start - 1].text)
-        titles = {comparable(entry.title) for entry in listed}
+    for run in runs:
+        headed, titles = _named(lines, run.start), run.titles
         known = sum(title in here or _unnumbered(title) in here for title in titles)
         if headed or known >= 0.5 * len(titles):
-            entries += listed
-            gone.update(id(line) for line in run)
-            if headed:
-                gone.add(id(lines[start - 1]))
-    for page in pages:
-        page.elements = [element for element in page.elements if id(element) not in gone]
+            entries += run.entries
+            gone.update(range(run.start - headed, run.end))
+    pages.without_lines(gone)
     return entries
 
 
@@ -75,15 +81,26 @@ def _named(lines: Sequence[Line], index: int) -> bool:
     return index > 0 and bool(NAMES.match(lines[index - 1].text))
 
 
-def _entry(line: Line) -> Entry | None:
-    # Where there are no dots, the longer pattern would try every place for them.
-    if DOTS.search(line.text) and (found := LEADER.match(line.text)):
-        return Entry(found["title"].strip(), line.x0)
-    if len(line.parts) >= 2 and (found := FAR.match(line.text)):
-        last = line.parts[-1]
-        if last.text == found["page"] and last.x1 > line.right - 40 and last.x0 - line.parts[-2].x1 > 1.5 * line.size:
-            return Entry(found["title"].strip(), line.x0)
-    return None
+def _entry(line: Line) -> str:
+    """Return the title that a line of a table of contents lists; or nothing."""
+    page = PAGE.search(line.text)
+    if not page:
+        return ""
+    title = line.text[: page.start()]
+    name = title.rstrip(LEADER)
+    # Dots lead to the page, or it stands alone at the right edge.
+    if DOTS.search(title[len(name) :]):
+        title = name
+    elif not _stands_far(page[0], line):
+        return ""
+    return title.strip() if WORD.search(title) else ""
+
+
+def _stands_far(page: str, line: Line) -> bool:
+    if len(line.parts) < 2:
+        return False
+    before, last = line.parts[-2:]
+    return last.text == page and last.x1 > line.right - 40 and last.x0 - before.x1 > 1.5 * line.size
 
 
 def _unnumbered(title: str) -> str:

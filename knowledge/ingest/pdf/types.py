@@ -13,6 +13,7 @@ __all__ = [
     "Bookmark",
     "Char",
     "Element",
+    "FormRow",
     "Limits",
     "Line",
     "Page",
@@ -60,12 +61,21 @@ class Part:
     x1: float
 
 
+class FormRow(NamedTuple):
+    """The cells of a form's row, which otherwise are one sentence."""
+
+    x0: float
+    x1: float
+    cells: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table's cells, row by row; `header` has as many names as a row has cells, or is empty.
 
     A cell is None where the one above goes on. `guessed` says that nothing but its place makes a row the header.
-    `record` is the name of what a form describes, such as a module's.
+    `record` is the name of what a form describes, such as a module's. Of a form's rows, a page may part names from what
+    they name: `names` is the last row if it says nothing else, and `values` the first one if nothing in it has a name.
     """
 
     page: int
@@ -79,6 +89,8 @@ class Table:
     frame: int = 0
     guessed: bool = False
     record: str = ""
+    names: FormRow | None = None
+    values: FormRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +163,10 @@ class Page:
     on_pictures: int = 0
     #: Whether OCR has read it.
     is_recognised: bool = False
+
+    @property
+    def lines(self) -> list[Line]:
+        return [element for element in self.elements if isinstance(element, Line)]
 
     @property
     def is_picture(self) -> bool:

@@ -1,7 +1,7 @@
 """Words over the ends of lines, with and without hyphens; pure."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from core.terms import LETTERS
 
@@ -53,7 +53,7 @@ def join_lines(lines: Sequence[str], known: Collection[str] = frozenset()) -> st
     return joined
 
 
-def vocabulary(lines: Sequence[str]) -> set[str]:
+def vocabulary(lines: Iterable[str]) -> set[str]:
     """Collect the words within lines, without each line's first and last, which may be halves."""
     found: set[str] = set()
     for line in lines:

@@ -2,12 +2,12 @@
 
 from typing import BinaryIO
 
-from knowledge.ingest.formats.types import FileText, Format, Limits, Progress
+from knowledge.ingest.formats.types import FileText, Format, Limits, Progress, Write
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
+def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) -> FileText:
     import mammoth
     from lxml import html
 
@@ -27,7 +27,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
     for back in root.xpath("//a[starts-with(@href, '#')]"):  # ↑ of a footnote, and marks within the text
         if back.text == "↑":
             back.drop_tree()
-    return file_text(root, stated_title=stated_title(archive), warnings=from_elsewhere(archive))
+    return file_text(root, write=write, stated_title=stated_title(archive), warnings=from_elsewhere(archive))
 
 
 FORMAT = Format(".docx", "Word", (MEDIA_TYPE,), read, b"PK")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said
+from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said, Write
 from knowledge.ingest.formats.types import gettext_noop as _
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ LEFT_OUT = {
 MOST_REPEATED = 200
 
 
-def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
+def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) -> FileText:
     from knowledge.ingest.formats.archive import open_archive
     from knowledge.ingest.formats.markup import element, file_text
     from knowledge.ingest.formats.word import parse_part
@@ -61,7 +61,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
         name.tag = "th"
     meta = parse_part(archive, "meta.xml")
     stated = (meta.findtext(".//dc:title", namespaces=SPACES) or "") if meta is not None else ""
-    return file_text(root, stated_title=stated, warnings=_from_elsewhere(content))
+    return file_text(root, write=write, stated_title=stated, warnings=_from_elsewhere(content))
 
 
 class _Styles:

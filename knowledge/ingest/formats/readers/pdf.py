@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import BinaryIO
 
-from knowledge.ingest.formats.types import FileText, Format, Limits, Progress
+from knowledge.ingest.formats.types import FileText, Format, Limits, Progress, Write
 
 
 def read(
@@ -12,6 +12,7 @@ def read(
     *,
     limits: Limits,
     progress: Progress,
+    write: Write,
     use_bookmarks: bool = True,
     leave_pictures: bool = False,
     recognised: str = "",
@@ -25,6 +26,7 @@ def read(
         file,
         limits=limits,
         progress=progress,
+        write=write,
         use_bookmarks=use_bookmarks,
         leave_pictures=leave_pictures,
         recognised={int(page): [ReadLine(*line) for line in lines] for page, lines in by_page.items()},

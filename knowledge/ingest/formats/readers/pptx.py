@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said
+from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said, Write
 from knowledge.ingest.formats.types import gettext_noop as _
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ SLIDE_NAMES = {"de": "Folie"}
 DEEPEST_GROUP = 20
 
 
-def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
+def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) -> FileText:
     from pptx import Presentation
 
     from core.language import guess_language
@@ -55,7 +55,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
     if not any(title or len(heading.getparent()) > 1 for heading, _number, title in headings):
         raise BadFile(_("there is no text in it; if it shows text, that is in pictures"))
     stated = presentation.core_properties.title or ""
-    return file_text(root, title=first_title, stated_title=stated, pages=len(slides), warnings=warnings)
+    return file_text(root, write=write, title=first_title, stated_title=stated, pages=len(slides), warnings=warnings)
 
 
 def _title(slide: Any) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO
 
-from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress
+from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Write
 from knowledge.ingest.formats.types import gettext_noop as _
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NUMBER = re.compile(r"(\d{1,3})[.)]\s+(?=\S)")
 TITLE = re.compile(r"\{\\title\s+([^{}]*)\}")
 
 
-def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
+def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) -> FileText:
     from striprtf.striprtf import rtf_to_text as to_text
 
     rtf_to_text: Callable[..., str] = to_text
@@ -40,6 +40,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
     title = TITLE.search(text)
     return file_text(
         _elements(rtf_to_text(_marked(text), errors="replace")),
+        write=write,
         stated_title=rtf_to_text(f"{{\\rtf1\\ansi {title[1]}}}", errors="replace") if title else "",
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said
+from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said, Write
 from knowledge.ingest.formats.types import gettext_noop as _
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MOST_COLUMNS = 200
 
 
-def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
+def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) -> FileText:
     import openpyxl
 
     from knowledge.ingest.formats.archive import from_elsewhere, open_archive
@@ -41,7 +41,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress) -> FileText:
         warnings.append(Said(_("hidden sheets were left out: {sheets}"), {"sheets": ", ".join(hidden)[:300]}))
     if not len(root):
         raise BadFile(_("there is no text in it; if it shows text, that is in pictures"))
-    return file_text(root, stated_title=book.properties.title or "", pages=len(sheets), warnings=warnings)
+    return file_text(root, write=write, stated_title=book.properties.title or "", pages=len(sheets), warnings=warnings)
 
 
 def _check_rows(archive: Any, limits: Limits) -> None:

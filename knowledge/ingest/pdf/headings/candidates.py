@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -70,30 +70,35 @@ Cluster = tuple[str, int, float, bool]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Neighbouring lines of one look that stand out."""
+    """Neighbouring lines of one look that stand out: `count` of them from `start`."""
 
     start: int
-    lines: tuple[Line, ...]
+    count: int
+    page: int
+    style: tuple[float, bool]
     text: str
     kind: str
     depth: int
 
     @property
     def size(self) -> float:
-        return self.lines[0].style[0]
+        return self.style[0]
 
     @property
     def cluster(self) -> Cluster:
         """Cluster of the candidate: all of one cluster have one level."""
-        return self.kind, self.depth, *self.lines[0].style
+        return self.kind, self.depth, *self.style
+
+    @property
+    def places(self) -> range:
+        return range(self.start, self.start + self.count)
 
 
-def body_style(flow: Sequence[Element]) -> tuple[float, bool]:
+def body_style(lines: Iterable[Line]) -> tuple[float, bool]:
     """Find the look of most of the text."""
     weights: Counter[tuple[float, bool]] = Counter()
-    for element in flow:
-        if isinstance(element, Line):
-            weights[element.style] += len(element.text)
+    for line in lines:
+        weights[line.style] += len(line.text)
     return weights.most_common(1)[0][0] if weights else (10.0, False)
 
 
@@ -127,7 +132,7 @@ def is_labelled(flow: Sequence[Element], index: int) -> bool:
 def candidate_from(start: int, lines: Sequence[Line], *, labelled: bool = False) -> Candidate:
     text = join_lines([line.text for line in lines])
     kind, depth = ("chapter", 1) if labelled and not LABEL.match(text) else recognise_kind(text)
-    return Candidate(start, tuple(lines), text, kind, depth)
+    return Candidate(start, len(lines), lines[0].page, lines[0].style, text, kind, depth)
 
 
 def stands_out(line: Line, body: tuple[float, bool]) -> bool:
@@ -159,7 +164,7 @@ def known_levels(candidates: Sequence[Candidate], told: Mapping[int, int]) -> di
     for candidate in candidates:
         if level := told.get(candidate.start):
             votes[candidate.cluster][level] += 1
-            votes["", 0, *candidate.lines[0].style][level] += 1
+            votes["", 0, *candidate.style][level] += 1
     return {cluster: levels.most_common(1)[0][0] for cluster, levels in votes.items()}
 
 

@@ -22,7 +22,7 @@ from knowledge.ingest.pdf.headings.candidates import (
     recognise_kind,
     stands_out,
 )
-from knowledge.ingest.pdf.toc import Entry
+from knowledge.ingest.pdf.pages import Flow, Pages
 from knowledge.ingest.pdf.types import Bookmark, Element, Line
 from knowledge.ingest.pdf.words import comparable, join_lines
 
@@ -61,48 +61,50 @@ def find_title(flow: Sequence[Element], body: tuple[float, bool]) -> str:
     return join_lines(lines[:MOST_LINES])[:300]
 
 
-def with_run_in_split(flow: Sequence[Element], bookmarks: Sequence[Bookmark]) -> list[Element]:
+def split_run_in(pages: Pages, bookmarks: Sequence[Bookmark]) -> None:
     """Split headings from the paragraph that begins beside them if a bookmark names them."""
     wanted: dict[int, set[str]] = defaultdict(set)
     for bookmark in bookmarks:
-        wanted[bookmark.page] |= {comparable(bookmark.title), comparable(bare(bookmark.title))}
-    found: list[Element] = []
-    for element in flow:
-        if isinstance(element, Line) and len(element.parts) > 1:
-            first, *others = element.parts
-            if comparable(first.text) in wanted[element.page] and comparable(first.text):
-                rest = " ".join(part.text for part in others)
-                found.append(replace(element, text=first.text, x1=first.x1, parts=(first,)))
-                found.append(replace(element, text=rest, x0=others[0].x0, parts=tuple(others)))
-                continue
-        found.append(element)
-    return found
+        wanted[bookmark.page] |= {comparable(bookmark.title), comparable(bare(bookmark.title))} - {""}
+    pages.rewrite(lambda page: [part for element in page.elements for part in _split(element, wanted[page.number])])
+
+
+def _split(element: Element, wanted: set[str]) -> list[Element]:
+    if not isinstance(element, Line) or len(element.parts) < 2 or comparable(element.parts[0].text) not in wanted:
+        return [element]
+    first, *others = element.parts
+    rest = " ".join(part.text for part in others)
+    return [
+        replace(element, text=first.text, x1=first.x1, parts=(first,)),
+        replace(element, text=rest, x0=others[0].x0, parts=tuple(others)),
+    ]
 
 
 def find_headings(
-    flow: Sequence[Element], *, bookmarks: Sequence[Bookmark], entries: Sequence[Entry], title: str
+    pages: Pages, *, bookmarks: Sequence[Bookmark], entries: Sequence[str], title: str
 ) -> dict[int, Heading]:
-    """Find headings by the index of their first line in `flow`."""
-    body = body_style(flow)
+    """Find headings by the index of their first line among all elements; `entries` are a table of contents' titles."""
+    flow = pages.elements()
+    body = body_style(pages.lines())
     candidates = list_candidates(flow, body)
     front = _front(flow, candidates, body, title)
     found = _bookmarked(flow, bookmarks, candidates)
     taken = {index for start, heading in found.items() for index in range(start, start + heading.count)}
     sure = len(found) >= max(3, 0.6 * len(bookmarks)) if bookmarks else False
-    listed = {comparable(bare(entry.title)) for entry in entries} | {comparable(entry.title) for entry in entries}
+    listed = {comparable(name) for entry in entries for name in (entry, bare(entry))}
     free = [
         candidate
         for candidate in candidates
-        if not taken & set(range(candidate.start, candidate.start + len(candidate.lines)))
+        if taken.isdisjoint(candidate.places)
         and _is_heading(flow, candidate, body, listed, strict=sure)
         and candidate.start not in front
     ]
     if not sure and listed:
-        free += _listed_only(flow, listed, {*taken, *(i for c in free for i in range(c.start, c.start + len(c.lines)))})
+        free += _listed_only(flow, listed, taken.union(*(candidate.places for candidate in free)))
     known = known_levels(candidates, {start: heading.level for start, heading in found.items()})
     levels = assign_levels(free, known)
     for candidate in free:
-        found[candidate.start] = Heading(candidate.text, levels[candidate.cluster], len(candidate.lines))
+        found[candidate.start] = Heading(candidate.text, levels[candidate.cluster], candidate.count)
     return dict(_with_label(flow, start, found, body) for start in sorted(found))
 
 
@@ -124,20 +126,16 @@ def _with_label(
 
 
 def _bookmarked(
-    flow: Sequence[Element], bookmarks: Sequence[Bookmark], candidates: Sequence[Candidate]
+    flow: Flow[Element], bookmarks: Sequence[Bookmark], candidates: Sequence[Candidate]
 ) -> dict[int, Heading]:
     """Find the lines that bookmarks name, in order, on the page that they open or the one after."""
-    by_page: dict[int, list[int]] = defaultdict(list)
-    for index, element in enumerate(flow):
-        if isinstance(element, Line):
-            by_page[element.page].append(index)
     starts = {candidate.start: candidate for candidate in candidates}
     found: dict[int, Heading] = {}
     top = min((bookmark.level for bookmark in bookmarks), default=1)
     for bookmark in bookmarks:
         wanted = {comparable(bookmark.title), comparable(bare(bookmark.title))} - {""}
         best: tuple[int, int, int] | None = None  # (quality, index, lines)
-        for index in [*by_page[bookmark.page], *by_page[bookmark.page + 1]]:
+        for index in (*flow.on_page(bookmark.page), *flow.on_page(bookmark.page + 1)):
             if index in found:
                 continue
             count = _matches(flow, index, wanted)
@@ -188,7 +186,7 @@ def _listed_only(flow: Sequence[Element], listed: set[str], taken: set[int]) -> 
 
 def _front(flow: Sequence[Element], candidates: Sequence[Candidate], body: tuple[float, bool], title: str) -> set[int]:
     """Find the title, and the authors and dates under it: they head no section."""
-    first = [candidate for candidate in candidates if candidate.lines[0].page == flow[0].page and candidate.start < 30]
+    first = [candidate for candidate in candidates if candidate.page == flow[0].page and candidate.start < 30]
     if not first:
         return set()
     largest = max(candidate.size for candidate in first)
@@ -215,7 +213,7 @@ def _prose_between(flow: Sequence[Element], start: int, end: int) -> bool:
 def _is_heading(
     flow: Sequence[Element], candidate: Candidate, body: tuple[float, bool], listed: set[str], *, strict: bool
 ) -> bool:
-    text, first = candidate.text, candidate.lines[0]
+    text = candidate.text
     if len(text) > LONGEST or CAPTION.match(text) or comparable(text) in BOXES or len(comparable(text)) < 2:
         return False
     if (
@@ -224,29 +222,28 @@ def _is_heading(
         or (text.endswith((".", ":")) and not candidate.kind)
     ):
         return False
-    if LABEL.match(text) and _stands_out_at(flow, candidate.start + len(candidate.lines), first, body):
+    end = candidate.start + candidate.count
+    lines = [line for line in flow[candidate.start : end] if isinstance(line, Line)]
+    if LABEL.match(text) and _stands_out_at(flow, end, lines[0], body):
         return False
     if comparable(text) in listed or comparable(bare(text)) in listed:
         return True
-    larger = first.size >= LARGER * body[0]
-    if any(len(line.parts) > (2 if candidate.kind else 1) for line in candidate.lines):
+    larger = lines[0].size >= LARGER * body[0]
+    if any(len(line.parts) > (2 if candidate.kind else 1) for line in lines):
         return False
     before = flow[candidate.start - 1] if candidate.start else None
-    end = candidate.start + len(candidate.lines)
     after = flow[end] if end < len(flow) else None
     if after is None:
         return False
-    above = _gap(before, first)
-    below = _gap(candidate.lines[-1], after)
+    above = _gap(before, lines[0])
+    below = _gap(lines[-1], after)
     if larger and not strict:
-        return len(candidate.lines) <= 3 or bool(candidate.kind)
+        return len(lines) <= 3 or bool(candidate.kind)
     if larger:
         return above > 1.3 or bool(candidate.kind)
-    if candidate.kind and len(candidate.lines) <= 3 and above > 1.25:
+    if candidate.kind and len(lines) <= 3 and above > 1.25:
         return True
-    return (
-        len(candidate.lines) <= 2 and above > 1.35 and above >= 0.9 * below and len(text) <= 100 and text[0].isupper()
-    )
+    return len(lines) <= 2 and above > 1.35 and above >= 0.9 * below and len(text) <= 100 and text[0].isupper()
 
 
 def _stands_out_at(flow: Sequence[Element], index: int, label: Line, body: tuple[float, bool]) -> bool:

@@ -9,7 +9,7 @@ from knowledge.ingest.pdf.layout.lines import arrange_lines, is_bold
 from knowledge.ingest.pdf.tables.grids import Cell, Grid
 from knowledge.ingest.pdf.tables.matrices import Band, Matrix, Said, as_matrix, is_label
 from knowledge.ingest.pdf.tables.records import is_name_of_record
-from knowledge.ingest.pdf.types import Char, Element, Form, Line, Part, Table
+from knowledge.ingest.pdf.types import Char, Element, Form, FormRow, Line, Part, Table
 from knowledge.ingest.pdf.words import HYPHENS, join_lines
 
 #: A cell with more letters is a text, not a value.
@@ -159,7 +159,8 @@ class _Reader:
                 prefix = ""
             return
         if len(cells) > 1 and all(self._said[cell].is_value for cell in cells) and not self._is_cut(band, cells):
-            self._row(band, f"{prefix} {band.sentence()}".strip())
+            sentence = f"{prefix} {band.sentence()}".strip()
+            self._row(band, sentence, self._names(band, prefix), self._values(band, prefix))
             return
         waiting = prefix
         for place, cell in enumerate(cells):
@@ -176,7 +177,7 @@ class _Reader:
         last = band.cells[0].row + band.rows == len(self._grid.ys) - 1
         return last and not ENDED.search(self._said[cells[-1]].text) and len(self._said[cells[-1]].text) > 80
 
-    def _row(self, band: Band, said: str) -> None:
+    def _row(self, band: Band, said: str, names: FormRow | None = None, values: FormRow | None = None) -> None:
         if not said:
             return
         x0, top, x1, bottom = self._box(band.cells)
@@ -184,9 +185,25 @@ class _Reader:
         before = self._frames[-1] if self._frames else []
         last = before[-1] if before else None
         if isinstance(last, Table) and not last.header and all(len(row) == 1 for row in last.rows):
-            before[-1] = replace(last, rows=[*last.rows, [said]], bottom=bottom, record=last.record or record)
+            rows = [*last.rows, [said]]
+            before[-1] = replace(last, rows=rows, bottom=bottom, record=last.record or record, names=names)
         else:
-            self._frames.append([Table(self._number, x0, x1, top, bottom, [[said]], record=record)])
+            table = Table(self._number, x0, x1, top, bottom, [[said]], record=record, names=names, values=values)
+            self._frames.append([table])
+
+    def _names(self, band: Band, prefix: str) -> FormRow | None:
+        """Return the row if it says nothing but names; a number that it has in a form is its first name's."""
+        first, *others = (self._said[cell].text for cell in band.cells)
+        x0, _top, x1, _bottom = self._box(band.cells)
+        return FormRow(x0, x1, (f"{prefix} {first}".strip(), *others)) if band.is_names else None
+
+    def _values(self, band: Band, prefix: str) -> FormRow | None:
+        """Return the row if nothing in it has a name; what is taken for its number in a form may be its first cell."""
+        x0, _top, x1, _bottom = self._box(
+            [cell for cell in self._grid.cells if cell.row == band.row] if prefix else band.cells
+        )
+        cells = [self._said[cell].text for cell in band.cells]
+        return FormRow(x0, x1, (prefix, *cells) if prefix else tuple(cells)) if band.is_values else None
 
     def _content(self, cell: Cell, prefix: str) -> None:
         """Add what stands in a cell, after a number or label that belongs before it."""

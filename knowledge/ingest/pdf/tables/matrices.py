@@ -55,6 +55,18 @@ class Band:
         filled = self.filled
         return bool(filled) and all(said.bold for said in filled)
 
+    @property
+    def is_names(self) -> bool:
+        """Return whether its cells say nothing but names: of columns, or labels without their values."""
+        said = [self._said[cell] for cell in self.cells]
+        are_labels = all(one.text.endswith(":") for one in said)
+        return len(said) > 1 and all(0 < len(one.text) <= NAME for one in said) and (self.is_bold or are_labels)
+
+    @property
+    def is_values(self) -> bool:
+        """Return whether nothing that it says has a name."""
+        return len(self.filled) > 1 and not any(is_label(said) for said in self.filled)
+
     def heads(self, below: "Band") -> bool:
         """Return whether it is the upper row of a header whose names span columns of the one below."""
         return (
@@ -170,7 +182,7 @@ def _plain_header(rows: Sequence[Sequence[Place]]) -> int:
         return 2
     names = [place.text for place in first]
     is_header = all(name and len(name) <= NAME and not ENDED.search(name) for name in names)
-    return int(is_header and not any(char.isdigit() for name in names for char in name))
+    return int(is_header and not any(char.isdecimal() for name in names for char in name))
 
 
 def _is_keyed(rows: Sequence[Sequence[Place]]) -> bool:

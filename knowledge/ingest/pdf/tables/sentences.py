@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from knowledge.ingest.pdf.types import Table
+from knowledge.ingest.pdf.types import FormRow, Table
 from knowledge.ingest.pdf.words import join_lines
 
 #: Parts of one table begin and end within this distance.
@@ -58,21 +58,35 @@ def _plain(row: Row, *, named: bool) -> str:
 def joined_parts(before: Table, after: Table) -> tuple[Table, Table] | None:
     """Return both parts of a table that runs over a page, the second under the first's header; None for two tables.
 
-    A row that the page cuts, which has no first cell in the second part, goes to the first whole.
+    A row of names at the page's end heads what follows. A row that the page cuts, which has no first cell in the second
+    part, goes to the first whole.
     """
-    columns = len(before.header)
-    if not columns or not NUMBER.match(after.caption or "0") or any(len(row) != columns for row in after.rows):
+    names = before.names if before.page < after.page else None
+    header = names.cells if names else before.header
+    if not header or not _is_at(names or before, after.values or after):
         return None
-    if abs(before.x0 - after.x0) > SAME_PLACE or abs(before.x1 - after.x1) > SAME_PLACE:
+    if names:
+        before = replace(before, rows=before.rows[:-1], names=None)
+    if after.values:
+        # Of two cells, the first may name the second.
+        if len(after.values.cells) != len(header) or (len(header) == 2 and not names):
+            return None
+        said = _headed(header, after.values.cells)
+        return before, replace(after, rows=[[said], *after.rows[1:]], values=None)
+    if not NUMBER.match(after.caption or "0") or any(len(row) != len(header) for row in after.rows):
         return None
-    if after.header and list(after.header) != list(before.header):
-        if not after.guessed and not any(char.isdigit() for name in after.header for char in name):
+    if after.header and list(after.header) != list(header):
+        if not after.guessed and not any(char.isdecimal() for name in after.header for char in name):
             return None
         after = replace(after, rows=[after.header, *after.rows])
-    after = replace(after, header=before.header, guessed=before.guessed)
+    after = replace(after, header=header, guessed=before.guessed)
     first = after.rows[0] if after.rows else []
-    if before.rows and first and not first[0] and any(first):
+    if before.header and before.rows and first and not first[0] and any(first):
         last = before.rows[-1]
         whole = [join_lines([old, new]) if old and new else old or new for old, new in zip(last, first, strict=True)]
         return replace(before, rows=[*before.rows[:-1], whole]), replace(after, rows=after.rows[1:])
     return before, after
+
+
+def _is_at(before: Table | FormRow, after: Table | FormRow) -> bool:
+    return abs(before.x0 - after.x0) <= SAME_PLACE and abs(before.x1 - after.x1) <= SAME_PLACE

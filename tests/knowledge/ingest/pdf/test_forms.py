@@ -21,7 +21,9 @@ Place = tuple[int, int]
 
 
 def markdown(*pages: Callable[[Sheet], None]) -> str:
-    return read_document(BytesIO(pdf(*pages)), limits=Limits()).markdown
+    pieces: list[str] = []
+    read_document(BytesIO(pdf(*pages)), limits=Limits(), write=pieces.append)
+    return "".join(pieces)
 
 
 def grid(
@@ -203,6 +205,69 @@ def test_a_row_that_the_page_cuts_is_one_row() -> None:
     assert "- Topic: Harbours; Aim: to know how they are built\n" in text
 
 
+def test_labels_at_the_end_of_a_page_name_the_values_that_begin_the_next() -> None:
+    def first(sheet: Sheet) -> None:
+        sheet.paragraph(PROSE[0])
+        sheet.y = 120
+        grid(sheet, [["14", "Use: everywhere"]], (30, 360))
+        grid(sheet, [["15", "Teacher:", "Faculty:"]], (30, 180, 180))
+        sheet.line("1 As of 2026.", size=7, above=4)
+
+    def second(sheet: Sheet) -> None:
+        grid(sheet, [["", "Ada Lund", "Ocean Studies"]], (30, 180, 180))
+        grid(sheet, [["16", "Remarks: none"]], (30, 360))
+
+    assert markdown(first, second) == (
+        f"<!-- page 1 -->\n\n{PROSE[0]}\n\n- 14 Use: everywhere\n\n1 As of 2026.\n\n<!-- page 2 -->\n\n"
+        "- 15 Teacher: Ada Lund; Faculty: Ocean Studies\n- 16 Remarks: none\n"
+    )
+
+
+EXAMS = [["No.", "Kind of exam", "Length"], ["1", "written", "60 minutes"], ["2", "oral", "20 minutes"]]
+EXAM_WIDTHS = (40, 220, 120)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_names_of_columns_at_the_end_of_a_page_head_the_rows_of_the_next(count: int) -> None:
+    def first(sheet: Sheet) -> None:
+        sheet.paragraph(PROSE[0])
+        sheet.y = 100
+        grid(sheet, EXAMS[:1], EXAM_WIDTHS, bold=[((0, 0), (-1, 0))])
+
+    def second(sheet: Sheet) -> None:
+        grid(sheet, EXAMS[1 : 1 + count], EXAM_WIDTHS)
+
+    rows = ["- No.: 1; Kind of exam: written; Length: 60 minutes", "- No.: 2; Kind of exam: oral; Length: 20 minutes"]
+    assert markdown(first, second) == (
+        f"<!-- page 1 -->\n\n{PROSE[0]}\n\n<!-- page 2 -->\n\n" + "\n".join(rows[:count]) + "\n"
+    )
+
+
+def test_a_last_row_alone_on_the_next_page_has_the_names_of_its_columns() -> None:
+    def first(sheet: Sheet) -> None:
+        sheet.y = 120
+        grid(sheet, EXAMS[:2], EXAM_WIDTHS, bold=[((0, 0), (-1, 0))])
+
+    def second(sheet: Sheet) -> None:
+        grid(sheet, EXAMS[2:], EXAM_WIDTHS)
+        sheet.y -= 20
+        sheet.paragraph(PROSE[0])
+
+    assert f"- No.: 2; Kind of exam: oral; Length: 20 minutes\n\n{PROSE[0]}" in markdown(first, second)
+
+
+def test_a_row_of_a_form_on_the_next_page_is_no_row_of_the_table_before() -> None:
+    def first(sheet: Sheet) -> None:
+        sheet.y = 160
+        rows = [["Topic", "Aim"], ["Tides", "to know the sea"], ["Harbours", "to build them"]]
+        grid(sheet, rows, (120, 300), bold=[((0, 0), (-1, 0))])
+
+    def second(sheet: Sheet) -> None:
+        grid(sheet, [["Use in other programmes", "none"]], (120, 300))
+
+    assert "- Use in other programmes: none\n" in markdown(first, second)
+
+
 def test_rows_without_a_header_have_none() -> None:
     def page(sheet: Sheet) -> None:
         grid(sheet, [["2026", "12", "3"], ["2027", "14", "5"]], (80, 80, 80))
@@ -242,6 +307,13 @@ def test_a_plan_that_is_bold_all_over_has_a_header_of_names() -> None:
     assert markdown(page).endswith(
         "- Sem.: 1; Physics: Tides 1 (6); Methods: Algebra (6)\n- Sem.: 2; Physics: Tides 2 (6)\n"
     )
+
+
+def test_a_name_of_a_column_may_have_the_mark_of_a_note() -> None:
+    def page(sheet: Sheet) -> None:
+        grid(sheet, [["Kind of exam²", "Length"], ["written", "60 minutes"], ["oral", "20 minutes"]], (160, 120))
+
+    assert "- Kind of exam²: written; Length: 60 minutes\n" in markdown(page)
 
 
 def test_double_borders_are_one_and_open_sides_close_where_the_rules_end() -> None:

@@ -1,7 +1,9 @@
 """PDFs: what text they become."""
 
+import gc
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -23,7 +25,9 @@ HEADINGS = [f"{number} Section of {pdfs.WORDS[number - 1]}" for number in range(
 
 def read(source: bytes, **options: Any) -> PdfText:
     """Read in this process, which takes a second less than `read_pdf`."""
-    return read_document(BytesIO(source), limits=Limits(), **options)
+    pieces: list[str] = []
+    text = read_document(BytesIO(source), limits=Limits(), write=pieces.append, **options)
+    return replace(text, markdown="".join(pieces))
 
 
 def markdown(*pages: Callable[[Sheet], None], **options: Any) -> str:
@@ -353,3 +357,28 @@ def test_of_a_page_that_was_read_only_its_text_stays_in_memory() -> None:
         tracemalloc.stop()
     assert all(one.characters > 50 for one in pages)
     assert held[-1] - held[1] < drawn
+
+
+def test_a_page_more_takes_no_more_memory_than_a_few_times_its_text() -> None:
+    def held(pages: int) -> tuple[int, int]:
+        """Return what is held when the first piece is written, and the letters of all of them."""
+        source, at_first, letters = BytesIO(pdf(*text_pages(*[" ".join(PROSE[:12])] * pages))), 0, 0
+
+        def write(piece: str) -> None:
+            nonlocal at_first, letters
+            if not letters:
+                gc.collect()
+                at_first = tracemalloc.get_traced_memory()[0]
+            letters += len(piece)
+
+        tracemalloc.start()
+        try:
+            read_document(source, limits=Limits(), write=write)
+        finally:
+            tracemalloc.stop()
+        return at_first, letters
+
+    held(2)  # what is kept for all files is made with the first
+    (few, short), (many, long) = held(4), held(24)
+    assert long > 5 * short
+    assert many - few < 4 * (long - short)
