@@ -24,6 +24,20 @@ ADD_QUESTION = reverse("admin:analytics_evaluationquestion_add")
 # --- sets ---
 
 
+def test_the_set_of_an_assistants_regression_questions_has_a_name_in_the_readers_language(admin_client: Client) -> None:
+    made, german = new_set(), {"accept-language": "de"}
+    EvaluationSet.objects.filter(pk=made.pk).update(name="Regression questions: Lindi")
+    page = url_of(made)
+    assert "Prüffragen: Lindi" in admin_client.get(SETS, headers=german).content.decode()
+    form = admin_client.get(page, headers=german).context["adminform"].form
+    assert form["name"].value() == "Prüffragen: Lindi"
+    left = {"name": "Prüffragen: Lindi", "collections": [each.pk for each in made.collections.all()], "assistant": ""}
+    admin_client.post(page, left, headers=german)
+    assert "Regression questions: Lindi" in admin_client.get(SETS).content.decode()
+    admin_client.post(page, left | {"name": "Unsere Fragen"}, headers=german)
+    assert "Unsere Fragen" in admin_client.get(SETS).content.decode()
+
+
 def test_the_list_tells_counts_and_the_last_mrr_of_each_profile(admin_client: Client) -> None:
     made = new_set(questions=2)
     add_question(made, text="Who?", answerable=False)
