@@ -273,7 +273,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
             found = found.filter(Exists(said.without_help()))
         return found, False
 
-    def row_title(self, conversation: Any) -> str:
+    def row_title(self, request: HttpRequest, conversation: Any) -> str:
         """Return what its pages and the search call it: its first question that may be read, and its day."""
         day = date_format(localtime(conversation.created_at), "SHORT_DATE_FORMAT")
         if conversation.first_question:
@@ -340,7 +340,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         """Names the conversations and counts the rest: what was said need not be read to be deleted. Who may delete a
         conversation deletes all that belongs to it, whatever else staff may not."""
         _listed, counts, _lacking, protected = super().get_deleted_objects(objs, request)
-        return [self.row_title(conversation) for conversation in objs], counts, set(), protected
+        return [self.row_title(request, conversation) for conversation in objs], counts, set(), protected
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         """Say that it is gone, without its number or what was said."""

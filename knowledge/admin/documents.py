@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.back import BackAdmin
@@ -163,8 +163,9 @@ class DocumentAdmin(
         return documents.for_list() if shows_list(request) else documents
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Begin a document that is written by hand as a draft."""
-        return {"status": Document.Status.DRAFT, **super().get_changeform_initial_data(request)}
+        """Begin a document that is written by hand as a draft, in the language that its author reads."""
+        preset = {"status": Document.Status.DRAFT, "language": (get_language() or "en")[:2]}
+        return {**preset, **super().get_changeform_initial_data(request)}
 
     def changeform_view(
         self,

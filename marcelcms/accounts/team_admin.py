@@ -91,9 +91,9 @@ class TeamAdmin(NamesPermissions, GroupAdmin):
 
     @admin.display(description=_("name"), ordering="name")
     def title(self, group: Group) -> str:
-        return self.row_title(group)
+        return role_title(group.name)
 
-    def row_title(self, group: Group) -> str:
+    def row_title(self, request: HttpRequest, group: Group) -> str:
         return role_title(group.name)
 
     @admin.display(description=_("kind"))

@@ -32,11 +32,11 @@ def screen_title(opts: Any) -> str:
     return str(capfirst(TITLES.get(opts.label_lower, opts.verbose_name_plural)))
 
 
-@register.simple_tag
-def row_title(row: Any) -> str:
+@register.simple_tag(takes_context=True)
+def row_title(context: Any, row: Any) -> str:
     """Return what a row's own pages call it; a screen with `row_title` knows what its reader may read of it."""
-    screen = admin.site.get_model_admin(type(row))
-    return str(getattr(screen, "row_title", str)(row))
+    screen: Any = admin.site.get_model_admin(type(row))
+    return str(screen.row_title(context["request"], row)) if hasattr(screen, "row_title") else str(row)
 
 
 @register.simple_tag(takes_context=True)

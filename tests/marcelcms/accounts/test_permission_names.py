@@ -27,6 +27,15 @@ def shown_names(client: Client, address: str, field: str) -> list[str]:
         return [str(label) for _value, label in form.fields[field].choices]
 
 
+def test_the_pages_of_a_role_call_it_by_its_title() -> None:
+    administrator = Client()
+    administrator.force_login(UserFactory(is_superuser=True))
+    for page in ("change", "delete", "history"):
+        address = reverse(f"admin:auth_group_{page}", args=[Group.objects.get(name=ANALYST).pk])
+        shown = administrator.get(address, headers=GERMAN).content.decode()
+        assert "Auswertung" in shown.split('<div class="breadcrumbs">')[1].split("</div>")[0]
+
+
 def test_roles_and_accounts_offer_permissions_by_name_in_order() -> None:
     administrator = Client()
     administrator.force_login(UserFactory(is_superuser=True))

@@ -38,6 +38,16 @@ def test_the_set_of_an_assistants_regression_questions_has_a_name_in_the_readers
     assert "Unsere Fragen" in admin_client.get(SETS).content.decode()
 
 
+def test_the_pages_of_a_test_question_name_it_by_its_text_for_those_who_may_read_it(client: Client) -> None:
+    question = add_question(new_set(), text="Who knows?")
+    deletes = ["analytics.delete_evaluationquestion", "knowledge.whole_university"]
+    for permissions, is_named in ((deletes, False), ([*deletes, "analytics.view_evaluationquestion"], True)):
+        client.force_login(UserFactory(permissions=permissions))
+        assert ("Who knows?" in client.get(url_of(question, "delete")).content.decode()) is is_named
+    for page in ("change", "history"):
+        assert "Who knows?" in client.get(url_of(question, page)).content.decode()
+
+
 def test_the_list_tells_counts_and_the_last_mrr_of_each_profile(admin_client: Client) -> None:
     made = new_set(questions=2)
     add_question(made, text="Who?", answerable=False)
