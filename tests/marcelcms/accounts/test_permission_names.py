@@ -33,6 +33,7 @@ def test_the_pages_of_a_role_call_it_by_its_title() -> None:
     for page in ("change", "delete", "history"):
         address = reverse(f"admin:auth_group_{page}", args=[Group.objects.get(name=ANALYST).pk])
         shown = administrator.get(address, headers=GERMAN).content.decode()
+        assert "Gruppe" not in shown.split("<h1>")[1].split("</h1>")[0]
         assert "Auswertung" in shown.split('<div class="breadcrumbs">')[1].split("</div>")[0]
 
 
