@@ -9,6 +9,8 @@ from django.utils.safestring import SafeString
 
 #: Stands between cells while they are escaped at once; no text of a database holds it.
 BETWEEN_CELLS = "\0"
+#: Kinds of charts that draw lines.
+LINES = frozenset({"line", "measure"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,12 @@ class Chart:
     @property
     def data_id(self) -> str:
         return f"chart-{self.name}-data"
+
+    @property
+    def draws_nothing(self) -> bool:
+        """Return whether there is nothing to draw, which the summary says: a line at 0 is drawn, a bar is not."""
+        values = [value for series in self.data["series"] for value in series["values"] if value is not None]
+        return not values if self.data["kind"] in LINES else not any(values)
 
     @property
     def table_rows(self) -> SafeString:

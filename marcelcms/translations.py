@@ -18,6 +18,7 @@ PASSWORDS = (
     gettext_noop("Enabled"),
     gettext_noop("Disabled"),
     gettext_noop("Set password: %s"),
+    gettext_noop("Enter the same password as before, for verification."),
     gettext_noop("Conflicting form data submitted. Please try again."),
     gettext_noop(
         "Whether the user will be able to authenticate using a password or not. If disabled, they may still be able to "

@@ -13,6 +13,7 @@ from analytics.evaluation.answers.options import AnswerOptions, broken_off
 from analytics.evaluation.datasets import forget
 from analytics.evaluation.questions.model_requests import settled
 from analytics.models import EvaluationQuestion, EvaluationRun, EvaluationSet, Judgment, ModelRequest
+from analytics.models.evaluation import REGRESSION_SET
 from analytics.privacy import anonymised_texts
 from analytics.tasks import propose_questions, run_evaluation
 from chat.models import Assistant, Message
@@ -183,7 +184,7 @@ def _own_set(assistant: Assistant) -> EvaluationSet:
     """Return staff's own regression set of the assistant; create it if there is none."""
     found = assistant.regression_sets.filter(fingerprint="").order_by("pk").first()
     if found is None:
-        name = _("Regression questions: %(assistant)s") % {"assistant": assistant}
+        name = REGRESSION_SET % {"assistant": assistant}
         found = EvaluationSet.objects.create(name=name, assistant=assistant)
         searched = assistant.collections.all() or Collection.objects.filter(searched_by_default=True)
         found.collections.set(searched)

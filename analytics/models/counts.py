@@ -119,7 +119,7 @@ class UsageCount(Counted):
     class Meta(Counted.Meta):
         permissions = [
             ("view_dashboard", _("Can see the dashboard")),
-            ("see_small_groups", _("Can see figures of fewer people than SMALLEST_GROUP")),
+            ("see_small_groups", _("Can see figures of very few people, which are hidden from others")),
             ("see_personal_text", _("Can see what students wrote, unmasked")),
         ]
 

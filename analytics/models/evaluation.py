@@ -6,8 +6,8 @@ from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
 
 from chat.models import Assistant
 from core.access import Row, Staff, StaffScoped, sees_everything
@@ -15,6 +15,11 @@ from core.jobs import JobQuerySet, JobState, RequestedJob
 from knowledge.models import Collection, Document
 
 LOST = gettext_noop("Its worker ended before the run did, perhaps because the server was restarted. Run it again.")
+
+
+#: The name of a set that is made for an assistant's regression questions. It is kept in English, and each reads it in
+#: their own language.
+REGRESSION_SET = gettext_noop("Regression questions: %(assistant)s")
 
 
 class EvaluationSetQuerySet(StaffScoped["EvaluationSet"]):
@@ -61,7 +66,10 @@ class EvaluationSet(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        made, _rest = REGRESSION_SET.split("%(")
+        if not self.name.startswith(made):
+            return self.name
+        return gettext(REGRESSION_SET) % {"assistant": self.name.removeprefix(made)}
 
 
 class OfEvaluationSets(StaffScoped[Row]):

@@ -163,7 +163,7 @@ def _check(draft: Draft, live: Draft, test: ShadowTest) -> None:
     if isinstance(draft, ProfileDraft):
         check_legs(draft.onto(profile := RetrievalProfile()))
         if needs_reranker(profile):
-            raise ValidationError(_("This profile reranks, but RERANKER_MODEL is not configured."))
+            raise ValidationError(_("This profile reranks, but no reranking model is set up."))
     if test.asks_model and not client.is_configured():
         if isinstance(draft, PromptDraft):
             raise ValidationError(_("Instructions change nothing: no language model answers here."))

@@ -108,8 +108,6 @@ else:
 
 #: Characters of the first question in the list.
 OPENING = 120
-#: The page of the search over everything.
-SEARCH = "search-everything"
 FLAGGED = "flagged"
 
 
@@ -250,13 +248,12 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         conversations: QuerySet[Conversation] = super().get_queryset(request).select_related("assistant")
-        page = (request.resolver_match.url_name or "") if request.resolver_match else ""
-        if page != SEARCH and not page.endswith("_changelist"):
-            return conversations
         asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
-        asked = asked.readable_by(request.user)
+        # Who may only delete conversations reads nothing of them.
+        asked = asked.readable_by(request.user) if self.has_view_permission(request) else asked.none()
         conversations = conversations.annotate(first_question=Subquery(asked.values(start=Left("text", OPENING))[:1]))
-        if page == SEARCH:
+        page = (request.resolver_match.url_name or "") if request.resolver_match else ""
+        if not page.endswith("_changelist"):
             return conversations
         return conversations.annotate(
             messages_in_all=count_related(Message.objects.all(), by="conversation"),
@@ -276,8 +273,8 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
             found = found.filter(Exists(said.without_help()))
         return found, False
 
-    def found_title(self, conversation: Any) -> str:
-        """Return what the search over everything calls it: its first question that may be read, and its day."""
+    def row_title(self, request: HttpRequest, conversation: Any) -> str:
+        """Return what its pages and the search call it: its first question that may be read, and its day."""
         day = date_format(localtime(conversation.created_at), "SHORT_DATE_FORMAT")
         if conversation.first_question:
             return f"{conversation.first_question} ({day})"
@@ -342,5 +339,11 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         """Names the conversations and counts the rest: what was said need not be read to be deleted. Who may delete a
         conversation deletes all that belongs to it, whatever else staff may not."""
-        listed, counts, _lacking, protected = super().get_deleted_objects(objs, request)
-        return [item for item in listed if isinstance(item, str)], counts, set(), protected
+        _listed, counts, _lacking, protected = super().get_deleted_objects(objs, request)
+        return [self.row_title(request, conversation) for conversation in objs], counts, set(), protected
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        """Say that it is gone, without its number or what was said."""
+        self.message_user(request, gettext("The conversation is deleted."), messages.SUCCESS)
+        may_see_others = self.has_view_permission(request)
+        return redirect("admin:chat_conversation_changelist" if may_see_others else "admin:index")

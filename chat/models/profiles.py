@@ -48,7 +48,7 @@ class RetrievalProfile(models.Model):
         _("rerank the first"),
         default=0,
         validators=[MaxValueValidator(200)],
-        help_text=_("How many passages a cross-encoder puts in order (RERANKER_MODEL); 0: none."),
+        help_text=_("How many passages the server’s reranking model puts in order (RERANKER_MODEL); 0: none."),
     )
     protect_faqs = models.BooleanField(
         _("keep curated documents first"),

@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 class WebhookEvent(models.TextChoices):
     """The events that webhooks may take; a further one is a line here and a call of `chat.webhooks.announce`."""
 
-    ABSTAINED = "answer.abstained", _("answer.abstained: a question got no answer")
-    RATED_DOWN = "answer.rated_down", _("answer.rated_down: a student rated an answer badly")
-    CASE_OPENED = "case.opened", _("case.opened: a student left a question with an office")
-    FAQ_PUBLISHED = "faq.published", _("faq.published: an FAQ was published")
+    ABSTAINED = "answer.abstained", _("A question got no answer")
+    RATED_DOWN = "answer.rated_down", _("A student rated an answer badly")
+    CASE_OPENED = "case.opened", _("A student left a question with an office")
+    FAQ_PUBLISHED = "faq.published", _("An FAQ was published")
 
 
 #: What a delivery is of that staff send to try a webhook.
 TEST = "test"
+
+
+def event_title(code: str) -> str:
+    """Return what staff know an event by; its code if this version does not know it."""
+    names = {**dict(WebhookEvent.choices), TEST: _("Test event")}
+    return str(names.get(code, code))
 
 
 def check_address(url: str) -> None:
@@ -72,7 +78,7 @@ class Webhook(models.Model):
         STAFF = "staff", _("switched off")
         GONE = "gone", _("switched off by itself: the receiver said that it is gone (410)")
         FAILING = "failing", _("switched off by itself: nothing was accepted for days")
-        SECRET = "secret", _("switched off by itself: its secret cannot be read with this server’s SECRET_KEY")
+        SECRET = "secret", _("switched off by itself: its secret cannot be read since this server has another key")
 
     name = models.CharField(
         _("name"), max_length=100, help_text=_("What receives the events, such as “Ticket system”.")
@@ -162,7 +168,7 @@ class WebhookDelivery(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.event} #{self.pk}"
+        return f"{event_title(self.event)} #{self.pk}"
 
     @property
     def is_finished(self) -> bool:

@@ -71,14 +71,14 @@ def check_legs(legs: Sequence[ProfileLeg]) -> None:
 def check_use(profile: RetrievalProfile) -> None:
     """Raise ValidationError if the assistants that use it could no longer answer."""
     if profile.pk and needs_reranker(profile) and (names := _users(profile)):
-        said = _("%(assistants)s could no longer answer: this profile is in use, and RERANKER_MODEL is not configured.")
+        said = _("%(assistants)s could no longer answer: this profile is in use, and no reranking model is set up.")
         raise ValidationError({"rerank_first": said % {"assistants": names}})
 
 
 def check_usable(profile: RetrievalProfile) -> None:
     """Raise ValidationError if an assistant with this profile could not answer."""
     if needs_reranker(profile):
-        said = _("“%(profile)s” reranks, but RERANKER_MODEL is not configured: choose a profile that does not rerank.")
+        said = _("“%(profile)s” reranks, but no reranking model is set up: choose a profile that does not rerank.")
         raise ValidationError(said % {"profile": profile})
 
 
@@ -92,7 +92,7 @@ def lacking(profile: RetrievalProfile) -> list[str]:
     found = []
     if needs_reranker(profile):
         found.append(
-            _("It reranks, but RERANKER_MODEL is not configured: it can neither be tried nor given to an assistant.")
+            _("It reranks, but no reranking model is set up: it can neither be tried nor given to an assistant.")
         )
     if not client.is_configured() and any(leg.retriever == Retriever.HYDE for leg in profile.legs.all()):
         found.append(_("HyDE needs a language model: until there is one, it finds nothing."))

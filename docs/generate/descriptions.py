@@ -138,7 +138,7 @@ SECTIONS = {
         "It goes with its conversation at the latest.",
         "REPORT_DAYS": "How long files of long reports are kept.",
         "SMALLEST_GROUP": "Figures of fewer visitors than this are shown only to who has the permission “Can see "
-        "figures of fewer people than SMALLEST_GROUP”.",
+        "figures of very few people, which are hidden from others”.",
         "QUALITY_SAMPLE": "Answers of each assistant that are drawn every night for two members of staff to judge. "
         "`0`: none.",
     },

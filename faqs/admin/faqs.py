@@ -20,6 +20,8 @@ from django.utils.translation import gettext_lazy as _
 
 from core.admin.back import BackAdmin
 from core.admin.edit_conflicts import Conflict, OptimisticLockAdmin
+from core.admin.languages import LanguageFilter, NamesLanguage
+from core.admin.publishing import PublishingAdmin
 from core.admin.scoped import ScopedAdmin
 from core.admin.textarea import Textarea
 from faqs.admin import duplicates, history, importexport
@@ -69,13 +71,13 @@ else:
 
 
 @admin.register(FAQ)
-class FAQAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
+class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, ScopedAdmin, FAQModelAdmin):
     form = FAQForm
     list_display = [
         "question",
         "state",
         "category",
-        "language",
+        "in_language",
         "phrasing_count",
         "source_count",
         "updated_at",
@@ -87,7 +89,7 @@ class FAQAdmin(BackAdmin, OptimisticLockAdmin, ScopedAdmin, FAQModelAdmin):
         TranslationFilter,
         ("collection", CollectionFilter),
         "category",
-        ("language", admin.AllValuesFieldListFilter),
+        ("language", LanguageFilter),
     ]
     ordering = ["-updated_at", "-pk"]
     search_fields = ["question", "phrasings__text"]

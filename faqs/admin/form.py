@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.access import sees_everything
 from core.admin.edit_conflicts import GuardedForm
+from core.admin.languages import LanguageSelect
 from core.admin.markdown_widget import MarkdownTextarea
 from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ
 from faqs.permissions import may_make
@@ -21,9 +22,13 @@ class FAQForm(GuardedForm):
 
     class Meta:
         widgets = {
-            f"answer_{language}": MarkdownTextarea({"rows": 8, "lang": language}, breaks=True)
-            for language in ANSWER_LANGUAGES
+            "language": LanguageSelect(),
+            **{
+                f"answer_{language}": MarkdownTextarea({"rows": 8, "lang": language}, breaks=True)
+                for language in ANSWER_LANGUAGES
+            },
         }
+        help_texts = {"language": _("The language of the question.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

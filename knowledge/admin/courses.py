@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
+from core.admin.languages import LanguageFilter, LanguageSelect
 from core.admin.scoped import ScopedAdmin
 from core.admin.textarea import Textarea
 from knowledge.admin.collections import CollectionFilter, university_collections
@@ -56,7 +57,8 @@ class CourseForm(CourseModelForm):
         label=_("Language"),
         max_length=12,
         initial="en",
-        help_text=_("The language of the text and its headings: en is English, de is German."),
+        widget=LanguageSelect,
+        help_text=_("The language of the text and its headings."),
     )
     status = forms.ChoiceField(label=_("Status"), choices=Document.Status, initial=Document.Status.PUBLISHED)
 
@@ -104,7 +106,7 @@ class CourseAdmin(ScopedAdmin, CourseModelAdmin):
         "year",
         "is_mandatory",
         "document__status",
-        ("document__language", admin.AllValuesFieldListFilter),
+        ("document__language", LanguageFilter),
     ]
     list_select_related = ["document__collection"]
     list_per_page = 50

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from core.admin.languages import name_language
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Document, Source
 from knowledge.models.documents import DocumentQuerySet
@@ -68,7 +69,7 @@ class LanguageFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         languages = Document.objects.of_university().visible_to(request.user).languages()
-        return [(language, language) for language in languages] if len(languages) > 1 else []
+        return [(language, name_language(language)) for language in languages] if len(languages) > 1 else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
         return queryset.filter(language=self.value()) if self.value() else queryset

@@ -14,12 +14,14 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.back import BackAdmin
 from core.admin.edit_conflicts import Conflict, GuardedForm, OptimisticLockAdmin
+from core.admin.languages import LanguageSelect, NamesLanguage
 from core.admin.markdown_widget import MarkdownTextarea
+from core.admin.publishing import PublishingAdmin
 from core.admin.scoped import ScopedAdmin
 from knowledge.admin.collections import CollectionFilter
 from knowledge.admin.corrections.shown import CorrectedFilter, describe_correction
@@ -54,6 +56,10 @@ else:
 
 
 class DocumentForm(GuardedForm):
+    class Meta:
+        widgets = {"language": LanguageSelect()}
+        help_texts = {"language": _("The language of the text.")}
+
     def clean_term(self) -> str:
         term: str = self.cleaned_data["term"].strip()
         check_term(term)
@@ -75,9 +81,20 @@ def shows_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Document)
-class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmin, DocumentModelAdmin):
+class DocumentAdmin(
+    DocumentEditions, PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, ScopedAdmin, DocumentModelAdmin
+):
     form = DocumentForm
-    list_display = ["title", "collection", "language", "term_read", "state", "passage_count", "indexed", "updated_at"]
+    list_display = [
+        "title",
+        "collection",
+        "in_language",
+        "term_read",
+        "state",
+        "passage_count",
+        "indexed",
+        "updated_at",
+    ]
     list_filter = [
         "status",
         CorrectedFilter,
@@ -146,8 +163,9 @@ class DocumentAdmin(DocumentEditions, BackAdmin, OptimisticLockAdmin, ScopedAdmi
         return documents.for_list() if shows_list(request) else documents
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Begin a document that is written by hand as a draft."""
-        return {"status": Document.Status.DRAFT, **super().get_changeform_initial_data(request)}
+        """Begin a document that is written by hand as a draft, in the language that its author reads."""
+        preset = {"status": Document.Status.DRAFT, "language": (get_language() or "en")[:2]}
+        return {**preset, **super().get_changeform_initial_data(request)}
 
     def changeform_view(
         self,

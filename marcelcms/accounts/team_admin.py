@@ -89,8 +89,27 @@ class TeamAdmin(NamesPermissions, GroupAdmin):
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
         return super().add_view(request, form_url, {"title": gettext("Add a team"), **(extra_context or {})})
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        group = self.get_object(request, object_id)
+        if group and self.has_change_permission(request, group):
+            title = gettext("Change role") if _is_role(group) else gettext("Change team")
+            extra_context = {"title": title, **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, extra_context)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        group = self.get_object(request, object_id)
+        kind = self.kind(group) if group else ""
+        return super().delete_view(request, object_id, {"object_name": kind, **(extra_context or {})})
+
     @admin.display(description=_("name"), ordering="name")
     def title(self, group: Group) -> str:
+        return role_title(group.name)
+
+    def row_title(self, request: HttpRequest, group: Group) -> str:
         return role_title(group.name)
 
     @admin.display(description=_("kind"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,12 +46,12 @@ def find_everywhere(request: HttpRequest, text: str) -> Iterator[Found]:
 
 
 def _find(request: HttpRequest, model: type[Any], screen: Any, text: str) -> Found:
-    """Find rows; a screen with `found_title` names them, since a row does not know what the member may read of it."""
+    """Find rows; a screen with `row_title` names them, since a row does not know what the member may read of it."""
     rows, may_repeat = screen.get_search_results(request, screen.get_queryset(request), text)
     rows = rows.distinct() if may_repeat else rows
     place = f"admin:{model._meta.app_label}_{model._meta.model_name}"
     first = list(rows[: SHOWN + 1])
-    name = getattr(screen, "found_title", _title)
+    name = partial(screen.row_title, request) if hasattr(screen, "row_title") else _title
     shown = [(name(row), reverse(f"{place}_change", args=[row.pk])) for row in first[:SHOWN]]
     more = f"{reverse(f'{place}_changelist')}?{urlencode({'q': text})}" if len(first) > SHOWN else ""
     return Found(capfirst(model._meta.verbose_name_plural), shown, more)

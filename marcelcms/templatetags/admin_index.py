@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.utils.text import capfirst
 
 from analytics.inbox.colleagues import may_work
@@ -29,6 +30,13 @@ def open_tasks(context: Any) -> list[Section]:
 def screen_title(opts: Any) -> str:
     """Return what a model's list is called, as in the navigation."""
     return str(capfirst(TITLES.get(opts.label_lower, opts.verbose_name_plural)))
+
+
+@register.simple_tag(takes_context=True)
+def row_title(context: Any, row: Any) -> str:
+    """Return what a row's own pages call it; a screen with `row_title` knows what its reader may read of it."""
+    screen: Any = admin.site.get_model_admin(type(row))
+    return str(screen.row_title(context["request"], row)) if hasattr(screen, "row_title") else str(row)
 
 
 @register.simple_tag(takes_context=True)

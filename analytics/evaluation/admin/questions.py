@@ -235,6 +235,10 @@ class EvaluationQuestionAdmin(ReviewScreens):
         questions: QuerySet[EvaluationQuestion] = super().get_queryset(request)
         return questions.annotate(judged_now=judged).select_related("evaluation_set")
 
+    def row_title(self, request: HttpRequest, question: EvaluationQuestion) -> str:
+        """Return its text, which may be a student's question: who may only delete it does not read it."""
+        return question.text if self.has_view_permission(request, question) else str(question)
+
     @admin.display(description=gettext_lazy("documents linked"), boolean=True, ordering="judged_now")
     def is_judged(self, question: Any) -> bool:
         return cast("bool", question.judged_now)

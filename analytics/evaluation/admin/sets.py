@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     RunChoiceField = forms.ModelChoiceField[EvaluationRun]
     ProfileChoicesField = forms.ModelMultipleChoiceField[RetrievalProfile]
     RunSetField = forms.ModelChoiceField[EvaluationSet]
+    SetModelForm = forms.ModelForm[EvaluationSet]
 else:
     RunChoiceField, ProfileChoicesField = forms.ModelChoiceField, forms.ModelMultipleChoiceField
+    SetModelForm = forms.ModelForm
 
 
 class ProfilesField(ProfileChoicesField):
@@ -77,6 +79,19 @@ class ProposeForm(forms.Form):
     )
 
 
+class SetForm(SetModelForm):
+    """Shows the name as staff read it; left as it is, it stays in each reader's language."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "name" in self.fields and self.instance.pk:
+            self.initial["name"] = str(self.instance)
+
+    def clean_name(self) -> str:
+        given = cast("str", self.cleaned_data["name"])
+        return self.instance.name if self.instance.pk and given == self.initial["name"] else given
+
+
 class CompareForm(forms.Form):
     before = RunField(label=_("From"), queryset=EvaluationRun.objects.none(), empty_label=None)
     after = RunField(label=_("to"), queryset=EvaluationRun.objects.none(), empty_label=None)
@@ -99,8 +114,9 @@ Status = EvaluationQuestion.Status
 
 @admin.register(EvaluationSet)
 class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
-    list_display = ["name", "questions", "answerable", "unanswerable", "judged", "last_runs", "created_at"]
+    list_display = ["title", "questions", "answerable", "unanswerable", "judged", "last_runs", "created_at"]
     search_fields = ["name"]
+    form = SetForm
     fields = ["name", "collections", "assistant"]
     actions = None
 
@@ -128,6 +144,17 @@ class EvaluationSetAdmin(ScopedAdmin, SetModelAdmin):
         return sets.annotate(**counts()).prefetch_related(
             Prefetch("runs", newest.distinct("evaluation_set_id", "profile"), to_attr="newest_runs")
         )
+
+    def get_fields(self, request: HttpRequest, obj: EvaluationSet | None = None) -> Any:
+        may_change = self.has_change_permission(request, obj)
+        return ["title" if name == "name" and obj and not may_change else name for name in self.fields]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: EvaluationSet | None = None) -> Any:
+        return [*super().get_readonly_fields(request, obj), "title"]
+
+    @admin.display(description=_("name"), ordering="name")
+    def title(self, evaluation_set: EvaluationSet) -> str:
+        return str(evaluation_set)
 
     def get_list_display(self, request: HttpRequest) -> Any:
         """Leave out runs and their figures for those who may not open them."""

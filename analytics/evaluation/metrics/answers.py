@@ -49,8 +49,8 @@ LABELS: Mapping[str, str | Promise] = {
     "words": _("words"),
 }
 NO_WORDNET = gettext_noop("NLTK finds no WordNet on this machine.")
-NO_CROSS_ENCODER = gettext_noop("RERANKER_MODEL names no cross-encoder.")
-NO_JUDGE = gettext_noop("No judging model is configured: set JUDGE_BASE_URL and JUDGE_MODEL.")
+NO_CROSS_ENCODER = gettext_noop("No reranking model is set up (RERANKER_MODEL).")
+NO_JUDGE = gettext_noop("No model that judges answers is set up (JUDGE_BASE_URL, JUDGE_MODEL).")
 NO_MODEL = gettext_noop("No language model is configured: answers are quoted.")
 NO_PROBABILITIES = gettext_noop("The language model’s endpoint does not tell the probabilities of a prompt’s tokens.")
 NO_REFERENCE = gettext_noop("No question has a reference answer.")

@@ -33,7 +33,7 @@ class StateFilter(admin.SimpleListFilter):
         yield {
             "selected": self.value() is None,
             "query_string": changelist.get_query_string(remove=[self.parameter_name]),
-            "display": _("open"),
+            "display": _("Not done yet"),
         }
         for value, title in self.lookup_choices:
             yield {

@@ -76,6 +76,9 @@ class GapAdmin(ScopedAdmin, GapModelAdmin):
             ]
         }
 
+    def row_title(self, request: HttpRequest, gap: Gap) -> str:
+        return gap.title
+
     def get_urls(self) -> list[URLPattern]:
         def post(route: str, view: Any, name: str) -> URLPattern:
             wrapped: URLPattern = path(

@@ -39,7 +39,7 @@ def _week_link(topic: Topic, week: Week, kept: dict[str, str]) -> str:
 def _summary(weeks: list[Week]) -> str:
     most = highest([week.questions for week in weeks])
     if most is None:
-        return _("None to show in these 52 weeks: nobody asked, or too few people did.")
+        return _("Nothing yet: in these 52 weeks nobody asked about it, or too few people to show figures of.")
     count = weeks[most].questions or 0
     said = ngettext(
         "The busiest of these 52 weeks: %(when)s, %(count)s question.",

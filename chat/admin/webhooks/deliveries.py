@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from chat.models import WebhookDelivery
+from chat.models.webhooks import event_title
 from chat.services.webhooks import send_again
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 
@@ -26,14 +27,14 @@ else:
 class WebhookDeliveryAdmin(ScopedAdmin, DeliveryModelAdmin):
     """A record that nobody changes; it is deleted with its webhook, with its conversation, and after 30 days."""
 
-    list_display = ["created_at", "event", "webhook", "outcome", "attempts", "next_attempt_at", "again"]
+    list_display = ["created_at", "what", "webhook", "outcome", "attempts", "next_attempt_at", "again"]
     list_filter = ["state", ("webhook", ScopedFilter)]
     list_select_related = ["webhook"]
     list_per_page = 50
     show_full_result_count = False
     actions = None
     fields = [
-        *("webhook", "event", "created_at", "outcome", "attempts", "next_attempt_at", "finished_at"),
+        *("webhook", "what", "created_at", "outcome", "attempts", "next_attempt_at", "finished_at"),
         *("event_id", "body"),
     ]
     nothing_yet = _("Nothing was sent in the last 30 days.")
@@ -59,6 +60,10 @@ class WebhookDeliveryAdmin(ScopedAdmin, DeliveryModelAdmin):
         return request.user.has_perm("chat.change_webhook")
 
     # --- what is shown ---
+
+    @admin.display(description=_("event"), ordering="event")
+    def what(self, delivery: WebhookDelivery) -> str:
+        return event_title(delivery.event)
 
     @admin.display(description=_("state"), ordering="state")
     def outcome(self, delivery: WebhookDelivery) -> str:

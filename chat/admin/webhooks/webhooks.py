@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from chat.models import Webhook, WebhookEvent
+from chat.models.webhooks import event_title
 from chat.services.webhooks import change_webhook, make_webhook, send_test
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from core.outgoing.urls import read_host
@@ -27,10 +28,15 @@ else:
     WebhookModelAdmin, WebhookModelForm = admin.ModelAdmin, ModelForm
 
 
+def list_events() -> list[tuple[str, str]]:
+    """Return what may be ticked: what happens, and the name by which the receiver is told."""
+    return [(str(code), f"{name} ({code})") for code, name in WebhookEvent.choices]
+
+
 class WebhookForm(WebhookModelForm):
     events = MultipleChoiceField(
         label=_("Events"),
-        choices=WebhookEvent.choices,
+        choices=list_events,
         widget=CheckboxSelectMultiple,
         error_messages={"required": _("Tick at least one event.")},
     )
@@ -73,7 +79,7 @@ class WebhookAdmin(ScopedAdmin, WebhookModelAdmin):
 
     @admin.display(description=_("events"))
     def taken_events(self, webhook: Webhook) -> str:
-        return ", ".join(webhook.events)
+        return "; ".join(map(event_title, webhook.events))
 
     @admin.display(description=_("assistants"))
     def used_assistants(self, webhook: Webhook) -> str:

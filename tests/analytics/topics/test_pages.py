@@ -7,8 +7,9 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from analytics.counts.refresh import count_changed
-from analytics.models import Topic, TopicQuestion
+from analytics.models import Topic, TopicCount, TopicQuestion
 from analytics.topics.counting import count_topics
+from analytics.topics.services import pin_topic
 from chat.models import Message, Visitor
 from tests.analytics.gaps.rows import PARKING
 from tests.analytics.topics.test_run import ask, night
@@ -123,6 +124,17 @@ def test_the_questions_of_the_year_are_drawn_by_week_with_a_table(client, topic)
     assert table.count('<th scope="row">') == 52
     assert "The busiest of these 52 weeks" in table
     assert table.count("<td>3</td>") == 2
+
+
+def test_a_topic_that_nobody_asked_about_says_so_in_place_of_a_chart(client, topic):
+    pin_topic(topic=topic, version=topic.version, is_pinned=True)
+    TopicCount.objects.all().delete()
+    staff(client, SMALL)
+    shown = text(page(client, "topic", topic.pk))
+    assert "Questions by week" in shown
+    assert "Nothing yet: in these 52 weeks nobody asked about it" in shown
+    assert "<canvas" not in shown
+    assert 'data-chart="' not in shown
 
 
 def test_weeks_of_few_people_are_hidden_and_the_next_smallest_with_them(client, topic):

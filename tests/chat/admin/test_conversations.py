@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
@@ -67,6 +68,13 @@ def test_a_page_takes_as_many_queries_for_60_messages_as_for_6(admin_client: Cli
             admin_client.get(page_of(conversation))
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def crumbs(page: str) -> str:
+    """Return the way to a page as it shows it."""
+    found = re.search(r'<div class="breadcrumbs">(.*?)</div>', page, re.S)
+    assert found
+    return found[1]
 
 
 def test_the_list_says_what_a_conversation_is_about(admin_client: Client) -> None:
@@ -185,6 +193,54 @@ def test_a_conversation_is_deleted_with_all_that_was_said(admin_client: Client) 
     assert not Conversation.objects.exists()
     assert not Message.objects.exists()
     assert Visitor.objects.count() == 1
+
+
+@pytest.mark.parametrize("page", ["change", "delete", "history"])
+def test_the_pages_of_a_conversation_name_it_by_its_first_question(admin_client: Client, page: str) -> None:
+    conversation = exchange(text="Is it free?").conversation
+    shown = admin_client.get(reverse(f"admin:chat_conversation_{page}", args=[conversation.pk])).content.decode()
+    assert "Is it free? (" in crumbs(shown)
+    assert f">{conversation}<" not in shown
+    assert f" {conversation} " not in shown
+
+
+def test_a_cry_for_help_is_no_name_for_those_who_may_not_read_it(client: Client) -> None:
+    question = QuestionFactory(text="I cannot go on.", route="crisis")
+    conversation = exchange(question.conversation, text="Is it free?").conversation
+    reads = ["chat.view_conversation", "chat.delete_conversation", "knowledge.whole_university"]
+    for permissions, name in ((reads, "Is it free?"), ([*reads, "chat.read_help_message"], "I cannot go on.")):
+        client.force_login(UserFactory(permissions=permissions))
+        for page in ("change", "delete", "history"):
+            shown = client.get(reverse(f"admin:chat_conversation_{page}", args=[conversation.pk])).content.decode()
+            assert name in crumbs(shown)
+
+
+def test_who_may_only_delete_reads_nothing_of_a_conversation(client: Client) -> None:
+    conversation = exchange(text="Is it free?").conversation
+    client.force_login(UserFactory(permissions=["chat.delete_conversation", "knowledge.whole_university"]))
+    address = reverse("admin:chat_conversation_delete", args=[conversation.pk])
+    shown = client.get(address).content.decode()
+    assert "Conversation of" in crumbs(shown)
+    assert "Is it free?" not in shown
+    assert client.post(address, {"post": "yes"})["Location"] == reverse("admin:index")
+    assert not Conversation.objects.exists()
+
+
+def test_a_deleted_conversation_is_gone_without_its_number_or_its_words(admin_client: Client) -> None:
+    conversation = exchange(text="Is it free?").conversation
+    address = reverse("admin:chat_conversation_delete", args=[conversation.pk])
+    page = admin_client.post(address, {"post": "yes"}, follow=True).content.decode()
+    assert "The conversation is deleted." in page
+    assert str(conversation) not in page
+    assert "Is it free?" not in page
+    assert LogEntry.objects.get().object_repr == str(conversation)
+
+
+def test_several_conversations_are_named_before_they_are_deleted(admin_client: Client) -> None:
+    chosen = [exchange(text=text).conversation.pk for text in ("Is it free?", "Is it open?")]
+    page = admin_client.post(reverse(LIST), {"action": "delete_selected", "_selected_action": chosen})
+    assert "Is it free?" in page.content.decode()
+    assert "Is it open?" in page.content.decode()
 
 
 def test_who_may_only_read_may_not_delete(client: Client) -> None:

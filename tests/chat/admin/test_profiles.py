@@ -96,7 +96,7 @@ def test_a_profile_that_cannot_work_is_refused_by_name(
 @pytest.mark.parametrize(
     ("legs", "changes", "said"),
     [
-        ([("lexical", 1.0)], {"rerank_first": 20}, "It reranks, but RERANKER_MODEL is not configured"),
+        ([("lexical", 1.0)], {"rerank_first": 20}, "It reranks, but no reranking model is set up"),
         ([("hyde", 1.0)], {}, "HyDE needs a language model"),
     ],
 )
@@ -173,7 +173,7 @@ def assistant_form(**changes: Any) -> dict[str, Any]:
 def test_an_assistant_cannot_be_given_a_profile_that_cannot_answer(admin_client: Client) -> None:
     url = reverse("admin:chat_assistant_add")
     page = admin_client.post(url, assistant_form(profile=built_in("bm25+dense+rerank").pk))
-    assert "reranks, but RERANKER_MODEL is not configured" in page.content.decode()
+    assert "reranks, but no reranking model is set up" in page.content.decode()
     assert admin_client.post(url, assistant_form(profile=built_in("bm25").pk)).status_code == 302
 
 

@@ -1,7 +1,9 @@
 """FAQs in the admin."""
 
 import datetime
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 from unittest.mock import Mock
 
@@ -139,10 +141,21 @@ def test_one_button_saves_and_publishes(admin_client: Client, queued: Mock) -> N
     faq = FAQFactory()
     assert 'name="_publish"' in admin_client.get(change_page(faq)).content.decode()
     answered = build_form(faq, answer_en="It costs 5 euros.", office_en="the office", _publish="Save and publish")
-    assert admin_client.post(change_page(faq), answered).status_code == 302
+    said = admin_client.post(change_page(faq), answered, follow=True).content.decode()
+    assert f"“{faq.question}” is saved and published." in unescape(said)
     faq.refresh_from_db()
     assert faq.status == "published"
     assert 'name="_publish"' not in admin_client.get(change_page(faq)).content.decode()
+
+
+def test_the_language_is_chosen_by_its_name_and_another_one_stays(admin_client: Client, queued: Mock) -> None:
+    faq = FAQFactory(language="fr")
+    page = admin_client.get(change_page(faq), headers={"accept-language": "de"}).content.decode()
+    offered = re.findall(r'<option value="(\w\w)"( selected)?>(\w+)', page)
+    assert {("de", "", "Deutsch"), ("en", "", "Englisch"), ("fr", " selected", "fr")} <= set(offered)
+    admin_client.post(change_page(faq), build_form(faq, question="Combien ?"))
+    faq.refresh_from_db()
+    assert (faq.question, faq.language) == ("Combien ?", "fr")
 
 
 def test_who_may_not_publish_has_no_button_and_is_refused(queued: Mock) -> None:

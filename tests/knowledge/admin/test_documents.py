@@ -209,6 +209,18 @@ def status_of(document: Document) -> str:
     return Document.objects.values_list("status", flat=True).get(pk=document.pk)
 
 
+def test_a_document_begins_in_the_language_of_its_authors_screen(admin_client: Client) -> None:
+    for language in ("de", "en"):
+        opened = admin_client.get(reverse("admin:knowledge_document_add"), headers={"accept-language": language})
+        assert form_on(opened, "document_form").fields["language"] == language
+
+
+def test_a_document_that_is_published_says_so(admin_client: Client, queued: Mock) -> None:
+    document = DocumentFactory(status="draft", title="Fees")
+    page = admin_client.post(change_page(document), fill_form(document, _publish="Save and publish"), follow=True)
+    assert "“Fees” is saved and published." in page.content.decode()
+
+
 @pytest.mark.parametrize("popup", ["", "?_popup=1"])
 def test_what_is_written_by_hand_begins_as_a_draft_and_is_published_by_a_button(
     admin_client: Client, queued: Mock, popup: str

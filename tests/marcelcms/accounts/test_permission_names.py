@@ -27,6 +27,16 @@ def shown_names(client: Client, address: str, field: str) -> list[str]:
         return [str(label) for _value, label in form.fields[field].choices]
 
 
+def test_the_pages_of_a_role_call_it_by_its_title() -> None:
+    administrator = Client()
+    administrator.force_login(UserFactory(is_superuser=True))
+    for page in ("change", "delete", "history"):
+        address = reverse(f"admin:auth_group_{page}", args=[Group.objects.get(name=ANALYST).pk])
+        shown = administrator.get(address, headers=GERMAN).content.decode()
+        assert "Gruppe" not in shown.split("<h1>")[1].split("</h1>")[0]
+        assert "Auswertung" in shown.split('<div class="breadcrumbs">')[1].split("</div>")[0]
+
+
 def test_roles_and_accounts_offer_permissions_by_name_in_order() -> None:
     administrator = Client()
     administrator.force_login(UserFactory(is_superuser=True))
@@ -36,7 +46,7 @@ def test_roles_and_accounts_offer_permissions_by_name_in_order() -> None:
         *names
     }
     assert names == sorted(names, key=str.casefold)
-    assert not [name for name in names if "|" in name or name.startswith("Can ")]
+    assert not [name for name in names if "|" in name or "_" in name or name.startswith("Can ")]
     account = reverse("admin:auth_user_change", args=[UserFactory().pk])
     assert shown_names(administrator, account, "user_permissions") == names
     assert "Documents: view" in administrator.get(role).content.decode()

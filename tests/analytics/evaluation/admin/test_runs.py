@@ -283,7 +283,7 @@ def test_answers_are_shown_in_tables_and_each_beside_its_reference(admin_client:
         "follow-up questions",
         "ROUGE-1",
         "0.250",
-        "No judging model is configured",
+        "No model that judges answers is set up",
         "Follow-up questions with and without what was said before",
         "refused, of those not answerable",
         "Enough evidence",

@@ -24,6 +24,30 @@ ADD_QUESTION = reverse("admin:analytics_evaluationquestion_add")
 # --- sets ---
 
 
+def test_the_set_of_an_assistants_regression_questions_has_a_name_in_the_readers_language(admin_client: Client) -> None:
+    made, german = new_set(), {"accept-language": "de"}
+    EvaluationSet.objects.filter(pk=made.pk).update(name="Regression questions: Lindi")
+    page = url_of(made)
+    assert "Prüffragen: Lindi" in admin_client.get(SETS, headers=german).content.decode()
+    form = admin_client.get(page, headers=german).context["adminform"].form
+    assert form["name"].value() == "Prüffragen: Lindi"
+    left = {"name": "Prüffragen: Lindi", "collections": [each.pk for each in made.collections.all()], "assistant": ""}
+    admin_client.post(page, left, headers=german)
+    assert "Regression questions: Lindi" in admin_client.get(SETS).content.decode()
+    admin_client.post(page, left | {"name": "Unsere Fragen"}, headers=german)
+    assert "Unsere Fragen" in admin_client.get(SETS).content.decode()
+
+
+def test_the_pages_of_a_test_question_name_it_by_its_text_for_those_who_may_read_it(client: Client) -> None:
+    question = add_question(new_set(), text="Who knows?")
+    deletes = ["analytics.delete_evaluationquestion", "knowledge.whole_university"]
+    for permissions, is_named in ((deletes, False), ([*deletes, "analytics.view_evaluationquestion"], True)):
+        client.force_login(UserFactory(permissions=permissions))
+        assert ("Who knows?" in client.get(url_of(question, "delete")).content.decode()) is is_named
+    for page in ("change", "history"):
+        assert "Who knows?" in client.get(url_of(question, page)).content.decode()
+
+
 def test_the_list_tells_counts_and_the_last_mrr_of_each_profile(admin_client: Client) -> None:
     made = new_set(questions=2)
     add_question(made, text="Who?", answerable=False)

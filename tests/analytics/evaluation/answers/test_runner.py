@@ -78,7 +78,7 @@ def test_questions_are_answered_as_they_are_served_and_measured(dataset: Path) -
     assert {measured["all"][name] for name in UNANSWERED} == {None}
     assert set(UNANSWERED) <= measured["unavailable"].keys()
     assert "| correctness (1 to 5) | – |" in printed
-    assert "clarity (1 to 5): No judging model is configured" in printed
+    assert "clarity (1 to 5): No model that judges answers is set up" in printed
 
 
 def test_without_references_there_is_nothing_to_compare_with(dataset: Path) -> None:

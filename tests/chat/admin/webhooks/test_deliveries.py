@@ -49,7 +49,7 @@ def test_the_list_shows_what_became_of_each(browser: Client, delivery: WebhookDe
     html = browser.get(LIST).content.decode()
     for said in (
         "Tickets",
-        "answer.abstained",
+        "A question got no answer",
         "HTTP 503",
         "failed",
         "no reply in time",
@@ -62,6 +62,17 @@ def test_the_list_shows_what_became_of_each(browser: Client, delivery: WebhookDe
     assert "{&quot;a&quot;:1}" in page
     assert str(delivery.event_id) in page
     assert "Send again" in page
+
+
+def test_events_have_names_in_the_readers_language(browser: Client, delivery: WebhookDelivery) -> None:
+    WebhookDeliveryFactory(webhook=delivery.webhook, event="test")
+    WebhookDeliveryFactory(webhook=delivery.webhook, event="of.a.later.version")
+    html = browser.get(LIST, headers={"accept-language": "de"}).content.decode()
+    for said in ("Eine Frage blieb ohne Antwort", "Testereignis", "of.a.later.version"):
+        assert said in html
+    assert "answer.abstained" not in html
+    page = browser.get(reverse("admin:chat_webhookdelivery_change", args=[delivery.pk])).content.decode()
+    assert f"A question got no answer #{delivery.pk}" in page
 
 
 def test_sent_again_it_waits_and_is_on_record(browser: Client, delivery: WebhookDelivery) -> None:

@@ -54,6 +54,14 @@ def make(browser: Client, *assistants: Assistant, **changes: Any) -> str:
     return found[1]
 
 
+def test_events_are_chosen_and_listed_by_what_happened(browser: Client, assistant: Assistant) -> None:
+    WebhookFactory(assistants=[assistant], events=["answer.abstained", "faq.published"])
+    german = {"accept-language": "de"}
+    listed = browser.get(LIST, headers=german).content.decode()
+    assert "Eine Frage blieb ohne Antwort; Eine FAQ wurde veröffentlicht" in listed
+    assert "Eine FAQ wurde veröffentlicht (faq.published)" in browser.get(ADD, headers=german).content.decode()
+
+
 def address(row: Webhook, what: str = "change") -> str:
     return reverse(f"admin:chat_webhook_{what}", args=[row.pk])
 
