@@ -38,6 +38,7 @@ MODULES = (
     "kombu.transport.redis",
     "marcelcms.schedule",
     "onnxruntime",
+    "psycopg_pool",
     "sentencepiece",
     "tantivy",
     "tokenizers",
@@ -65,11 +66,11 @@ def load() -> None:
 
 
 def load_models() -> None:
-    """Load the embedding models, where a forked process may use them."""
-    from core.inference.embeddings import get_embedder
+    """Load what questions need, where a forked process may use the models."""
+    from chat.pipeline.loading import load_for_questions
 
     if _models_are_shared():
-        get_embedder()
+        load_for_questions()
 
 
 def freeze() -> None:
