@@ -130,6 +130,7 @@ def test_a_web_process_killed_in_the_middle_of_answers_is_started_again(stack: C
         os.kill(web, signal.SIGKILL)
         began = time.monotonic()
         back = going.goes_on(after=began)
+        edits = min(moment for moment in going.editor.times if moment > began) - began
         with Tab(stack.server, tab.token) as again:
             again.resume(conversation=tab.conversation)
             (snapshot,) = again.until("conversation")
@@ -138,7 +139,10 @@ def test_a_web_process_killed_in_the_middle_of_answers_is_started_again(stack: C
         assert FACT.split()[0] in answer["text"]  # what had been shown stays
         equal = stack.index_equals_after_last_edit(going, began)
     assert stack.run.web() != web
-    print(f"\nweb killed: answers and edits {back:.1f} s, index {equal:.1f} s")
+    words = going.writes_again(after=began)
+    print(
+        f"\nweb killed: edits {edits:.1f} s, first words {words:.1f} s, a whole answer {back:.1f} s, index {equal:.1f} s"
+    )
 
 
 def test_without_its_language_model_no_answer_fails_and_it_writes_again_when_it_is_back(stack: Cluster) -> None:
