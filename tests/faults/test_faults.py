@@ -139,10 +139,8 @@ def test_a_web_process_killed_in_the_middle_of_answers_is_started_again(stack: C
         assert FACT.split()[0] in answer["text"]  # what had been shown stays
         equal = stack.index_equals_after_last_edit(going, began)
     assert stack.run.web() != web
-    words = going.writes_again(after=began)
-    print(
-        f"\nweb killed: edits {edits:.1f} s, first words {words:.1f} s, a whole answer {back:.1f} s, index {equal:.1f} s"
-    )
+    first = f"edits {edits:.1f} s, first words {going.writes_again(after=began):.1f} s"
+    print(f"\nweb killed: {first}, a whole answer {back:.1f} s, index {equal:.1f} s")
 
 
 def test_without_its_language_model_no_answer_fails_and_it_writes_again_when_it_is_back(stack: Cluster) -> None:
