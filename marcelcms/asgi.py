@@ -42,6 +42,7 @@ def warm_up() -> None:
         if verifier.is_configured():
             verifier.get_verifier()
     finally:
+        gc.freeze()
         gc.enable()
 
 
