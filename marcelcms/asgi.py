@@ -1,7 +1,7 @@
 """HTTP and websockets, as one ASGI application."""
 
 import asyncio
-import importlib
+import gc
 import os
 import threading
 
@@ -15,15 +15,15 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 
+# What is loaded stays; looking through it again and again would take a quarter of the time.
+gc.disable()
 django_application = get_asgi_application()
 
 from chat.mcp_server.door import with_mcp  # noqa: E402
-from chat.pipeline.understanding.kind_classifier import recognised_kind  # noqa: E402
+from chat.pipeline.loading import load_for_questions  # noqa: E402
 from chat.streaming import runner  # noqa: E402  (needs the apps loaded)
 from chat.websocket.routing import websocket_urlpatterns  # noqa: E402
-from core.inference import embeddings, verifier  # noqa: E402
-from core.inference.entailment.model import get_entailment_model  # noqa: E402
-from core.inference.llm import client  # noqa: E402
+from core.inference import verifier  # noqa: E402
 from marcelcms.checks import refuse_unsafe  # noqa: E402
 from marcelcms.observability.asgi import Receive, Scope, Send, observed  # noqa: E402
 from marcelcms.observability.tracing import send_traces  # noqa: E402
@@ -37,13 +37,13 @@ send_traces()
 
 def warm_up() -> None:
     """Load what takes a second at its first use, so that no student waits for it."""
-    embeddings.get_embedder()
-    recognised_kind("?")
-    if client.is_configured():
-        importlib.import_module("openai")
-        get_entailment_model()
-    if verifier.is_configured():
-        verifier.get_verifier()
+    try:
+        load_for_questions()
+        if verifier.is_configured():
+            verifier.get_verifier()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:

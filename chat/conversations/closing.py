@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
@@ -177,14 +177,22 @@ def flagged_texts(passages: Collection[int]) -> list[str]:
     return [text for (text,) in fetch_all(statement, [list(passages)])]
 
 
-def unfinished_answer(visitor: UUID, conversation: UUID) -> int | None:
-    """Return the id of the answer that is being written there, unless it has only just begun."""
-    now = timezone.now()
-    just_begun = (now - JUST_BEGUN, now + JUST_BEGUN)  # a clock that was set back leaves times that are yet to come
-    running = Message.objects.exclude(created_at__range=just_begun).filter(
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An answer that is being written, or whose process died."""
+
+    reply_id: int
+    has_just_begun: bool
+
+
+def unfinished_answer(visitor: UUID, conversation: UUID) -> Unfinished | None:
+    """Return the answer that is being written there."""
+    running = Message.objects.filter(
         conversation_id=conversation, conversation__visitor_id=visitor, status=Message.Status.GENERATING
     )
-    return running.values_list("pk", flat=True).first()
+    found = running.values_list("pk", "created_at").first()
+    # A clock that was set back leaves times that are yet to come.
+    return Unfinished(found[0], abs(timezone.now() - found[1]) < JUST_BEGUN) if found else None
 
 
 def give_up(reply_id: int, text: str, office: OfficeWords | None = None) -> None:

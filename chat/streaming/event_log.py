@@ -6,6 +6,7 @@ are published as JSON to the visitor's channel `marcelcms:visitor:<id>`, to whic
 """
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,6 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from chat.streaming.holder import name_process
 from core.redis import connections, valkey
 
 #: Long answers have some thousands of deltas; who was away longer than this gets the saved conversation instead.
@@ -120,14 +122,16 @@ async def since(conversation: UUID, after: int) -> list[dict[str, Any]]:
 
 async def renew_lease(*message_ids: int) -> None:
     """Renew the leases of the answers that this process writes; to be called again within LEASE_SECONDS."""
+    name = name_process(os.getpid()) or "somewhere"
     async with connections().pipeline() as pipeline:
         for message_id in message_ids:
-            pipeline.set(f"marcelcms:held:{message_id}", 1, ex=LEASE_SECONDS)
+            pipeline.set(f"marcelcms:held:{message_id}", name, ex=LEASE_SECONDS)
         await pipeline.execute()
 
 
-async def has_lease(message_id: int) -> bool:
-    return bool(await connections().exists(f"marcelcms:held:{message_id}"))
+async def holder(message_id: int) -> str | None:
+    """Return the name of the process that has the lease of an answer; None if none has it."""
+    return cast("str | None", await connections().get(f"marcelcms:held:{message_id}"))
 
 
 async def request_stop(message_id: int) -> None:

@@ -11,6 +11,7 @@ from chat.errors import NotFound
 from chat.pipeline.reply import add_below
 from chat.protocol.shapes import OfficeWords
 from chat.streaming import event_log
+from chat.streaming.holder import has_ended
 from core.db.prepared import in_database
 
 #: A snapshot is taken again when something was said while it was read.
@@ -62,8 +63,12 @@ async def resume(*, visitor: UUID, conversation: UUID, after: int | None) -> lis
 
 async def settle(visitor: UUID, conversation: UUID) -> bool:
     """End an answer whose process died; keep its published text. Return whether there was one."""
-    reply_id = await in_database(unfinished_answer)(visitor, conversation)
-    if reply_id is None or await event_log.has_lease(reply_id):
+    unfinished = await in_database(unfinished_answer)(visitor, conversation)
+    if unfinished is None:
+        return False
+    reply_id, holder = unfinished.reply_id, await event_log.holder(unfinished.reply_id)
+    # An answer so young may not have begun to give signs of life.
+    if not has_ended(holder) if holder else unfinished.has_just_begun:
         return False
     text, office = "", None
     for event in await event_log.since(conversation, 0):

@@ -226,13 +226,14 @@ def sync_generation(
     embedder: Embedder | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Bring every document that needs it up to date in this generation; return how many.
+    """Bring every document that needs it up to date in this generation, the newest first; return how many.
 
-    While a thread embeds one document, the one before it is written and the next one is cut, so that the model never
-    waits; at most `IN_FLIGHT` documents are in memory.
+    Documents that were saved together wait in a queue, oldest first: begun at the same end, each would be embedded here
+    and there at once. While a thread embeds one document, the one before it is written and the next one is cut, so that
+    the model never waits; at most `IN_FLIGHT` documents are in memory.
     """
     embedder = embedder or load_embedder(generation)
-    pending = list(Document.objects.needing_index(generation.pk).order_by("pk").values_list("pk", flat=True))
+    pending = list(Document.objects.needing_index(generation.pk).order_by("-pk").values_list("pk", flat=True))
     in_flight: deque[tuple[_Work, Future[dict[str, Any]]]] = deque()
 
     def finish_oldest() -> None:

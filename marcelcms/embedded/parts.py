@@ -25,6 +25,8 @@ M_ARENA_MAX = -8
 HOST = "127.0.0.1"
 #: Words are not compressed each for itself: it saves no packet, and costs time and memory of every socket.
 WEBSOCKETS: dict[str, Any] = {"ws": "websockets-sansio", "ws_max_size": 131072, "ws_per_message_deflate": False}
+#: It begins without asking other workers what they know, and waiting a second for their replies.
+WORKER_OPTIONS = ("--without-mingle", "--without-gossip")
 #: What a task may take beyond what is shared, before its process is replaced.
 TASK_KIB = 50_000
 #: What the parts would import by themselves, as soon as they run or with their first task.
@@ -38,6 +40,7 @@ MODULES = (
     "kombu.transport.redis",
     "marcelcms.schedule",
     "onnxruntime",
+    "psycopg_pool",
     "sentencepiece",
     "tantivy",
     "tokenizers",
@@ -65,11 +68,11 @@ def load() -> None:
 
 
 def load_models() -> None:
-    """Load the embedding models, where a forked process may use them."""
-    from core.inference.embeddings import get_embedder
+    """Load what questions need, where a forked process may use the models."""
+    from chat.pipeline.loading import load_for_questions
 
     if _models_are_shared():
-        get_embedder()
+        load_for_questions()
 
 
 def freeze() -> None:
@@ -126,6 +129,7 @@ def web(port: str) -> None:
 def worker(name: str, queues: str, tasks: str) -> None:
     """Work on queues, so many tasks at once."""
     options = ["--queues", queues, "--concurrency", tasks, "--hostname", f"{name}@{socket.gethostname()}"]
+    options += WORKER_OPTIONS
     if _models_are_shared():
         # A process that took much more for a task is replaced by a new one, which is there at once.
         limit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + TASK_KIB

@@ -11,8 +11,10 @@ from marcelcms.embedded.processes import Process, Service, ServiceError
 
 QUICK_SECONDS = 30
 READY_SECONDS = 120
-#: Seconds before each new start of a part that has just died; then it is given up.
-PAUSES = (0.2, 1.0, 2.0, 4.0, 8.0)
+#: Seconds between two looks at what runs.
+LOOK_SECONDS = 0.1
+#: Seconds before each new start of a part that dies again and again; then it is given up.
+PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ class Supervisor:
         """Watch until something fails for good, or an interrupt."""
         while True:
             self.check()
-            time.sleep(0.3)
+            time.sleep(LOOK_SECONDS)
 
     def stop(self) -> None:
         """Stop the parts; their servers go on."""

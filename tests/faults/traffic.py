@@ -24,12 +24,13 @@ AWAY = (OSError, WebSocketException, AssertionError)
 
 @dataclass
 class Asked:
-    """One question; times are on the monotonic clock, `text` is what was streamed, where that came in one piece, and
-    `seq` the number of its last event."""
+    """One question; times are on the monotonic clock, that of its answer's first words among them, `text` is what was
+    streamed, where that came in one piece, and `seq` the number of its last event."""
 
     client_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     conversation: str = field(default_factory=lambda: str(uuid.uuid4()))
     asked: float = field(default_factory=time.monotonic)
+    begun: float = 0
     ended: float = 0
     status: str = ""
     text: str | None = ""
@@ -87,6 +88,8 @@ class Student(threading.Thread):
             if seq > one.seq + 1:  # told while the server's own connection was coming back: the page asks for it
                 one.text = None
             one.seq = seq
+        if event["type"] == "message_delta":
+            one.begun = one.begun or time.monotonic()
         match event["type"]:
             case "message_delta" if one.text is not None:
                 one.text += event["text"]
@@ -179,6 +182,10 @@ class Traffic:
                 return max(min(answers), min(edits)) - after
             assert time.monotonic() < deadline, (answers, edits, self.editor.troubles[-3:], self.refusals())
             time.sleep(0.1)
+
+    def writes_again(self, *, after: float) -> float:
+        """Seconds from `after` until the first words of an answer that came to its end."""
+        return min(one.begun for one in self.answered if one.begun > after and one.status == "complete") - after
 
     def refusals(self) -> set[str]:
         return {code for one in self.answered for code in one.refusals}

@@ -76,4 +76,5 @@ def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
 def bare_environment(**changes: str) -> dict[str, str]:
     """Return the environment of someone who has configured nothing."""
     ours = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "STATE_DIR", "DJANGO_SETTINGS_MODULE", "PORT", "EMBEDDING_MODEL"}
+    ours.add("PYTHONDONTWRITEBYTECODE")  # each process would compile everything again
     return {name: value for name, value in os.environ.items() if name not in ours} | changes

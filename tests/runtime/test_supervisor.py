@@ -146,6 +146,28 @@ def test_a_taken_port_is_an_error_when_it_was_asked_for(tmp_path: Path) -> None:
     assert f"Port {port} is taken" in done.stderr
 
 
+def test_what_died_for_the_first_time_is_started_with_the_same_look_and_later_after_a_pause(tmp_path: Path) -> None:
+    parts = Supervisor(tmp_path, [], lambda _line: None)
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    part = Program("web", partial(spawn, "web", command, log=tmp_path / "web.log", env={}))
+    (tmp_path / "web.log").touch()
+    parts.add(part)
+    first = part.process
+    assert first
+    try:
+        os.kill(first.pid, signal.SIGKILL)
+        first.child.wait()
+        parts.check()
+        assert part.process
+        assert part.process is not first
+        os.kill(part.process.pid, signal.SIGKILL)
+        part.process.child.wait()
+        parts.check()
+        assert part.process is None
+    finally:
+        parts.stop()
+
+
 def test_it_gives_up_on_what_keeps_dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     monkeypatch.setattr(supervisor, "PAUSES", (0.01,) * 4)

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +26,17 @@ MAX_LENGTH = 1_000
 
 
 class UnitVectors:
-    """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages."""
+    """Vectors of pages' sentences, kept by their text: the next question is answered from the same pages.
+
+    Who asks for a text whose vector another thread computes waits for that: students who ask at once, above all right
+    after a start, ask about the same pages.
+    """
 
     def __init__(self, embed: "Callable[[Sequence[str]], NDArray[np.float32]] | None" = None) -> None:
         self._embed = embed
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._computed: dict[str, Future[NDArray[np.float32]]] = {}
 
     def compute(self, texts: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         """Return the vectors by text. Raise EmbeddingUnavailable."""
@@ -38,12 +44,33 @@ class UnitVectors:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
                 self._vectors.move_to_end(text)
-        new = compute_vectors([text for text in texts if text not in known], self._embed)
-        with self._lock:
-            self._vectors.update(new)
-            while len(self._vectors) > KEPT:
-                self._vectors.popitem(last=False)
-        return known | new
+            others = {text: self._computed[text] for text in texts if text in self._computed}
+            mine: dict[str, Future[NDArray[np.float32]]] = {
+                text: Future() for text in {*texts} - known.keys() - others.keys()
+            }
+            self._computed |= mine
+        new = self._compute(mine)
+        return known | new | {text: other.result() for text, other in others.items()}
+
+    def _compute(self, mine: "dict[str, Future[NDArray[np.float32]]]") -> "dict[str, NDArray[np.float32]]":
+        """Compute the vectors for all who wait for them, or raise for them too."""
+        found: dict[str, NDArray[np.float32]] = {}
+        try:
+            found = compute_vectors([*mine], self._embed)
+        except BaseException as error:
+            for future in mine.values():
+                future.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                self._vectors.update(found)
+                while len(self._vectors) > KEPT:
+                    self._vectors.popitem(last=False)
+                for text in mine:
+                    del self._computed[text]
+        for text, future in mine.items():
+            future.set_result(found[text])
+        return found
 
 
 def compute_vectors(

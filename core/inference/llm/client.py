@@ -37,6 +37,8 @@ USAGE_SECONDS = 2.0
 MESSAGE_TOKENS = 8
 #: Where an object may begin in what a model wrote around it.
 OPENING = re.compile(r"\{")
+#: The client library, and what its first call would import in the event loop.
+LIBRARY = ("openai", "openai.resources.chat.completions", "anyio._backends._asyncio")
 #: Endpoints, by address and model, that refused a schema or usage reports: later calls leave these out.
 _schemaless: set[tuple[str, str]] = set()
 _usageless: set[tuple[str, str]] = set()
@@ -200,12 +202,14 @@ async def complete_json(
 
 async def _library() -> Any:
     """Import the client library outside the event loop: the first import takes a second or two."""
-    return _openai() if _openai.cache_info().currsize else await asyncio.to_thread(_openai)
+    return load_library() if load_library.cache_info().currsize else await asyncio.to_thread(load_library)
 
 
 @lru_cache
-def _openai() -> Any:
-    return importlib.import_module("openai")
+def load_library() -> Any:
+    """Import the client library; return it."""
+    library, *_rest = map(importlib.import_module, LIBRARY)
+    return library
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,8 @@
 
 import asyncio
 import datetime
+import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -17,7 +19,7 @@ from chat.conversations.closing import close_answer
 from chat.conversations.opening import StartedAnswer, open_question
 from chat.models import Message
 from chat.sites import session_tokens
-from chat.streaming import event_log
+from chat.streaming import event_log, holder
 from core import redis
 from tests.conftest import QUESTION
 from tests.servers import Server, Tab, wait_until
@@ -80,6 +82,22 @@ def test_an_answer_whose_process_lives_is_left_alone(server: Server, abandoned: 
     in_valkey(lambda: event_log.renew_lease(abandoned.opened.reply.pk))
     snapshot(server, abandoned.token, abandoned.opened.conversation)
     assert abandoned.saved.status == Message.Status.GENERATING
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_answer_whose_process_was_killed_on_this_machine_waits_for_no_lease(
+    server: Server, abandoned: Abandoned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Message.objects.update(created_at=timezone.now())
+    with subprocess.Popen(["sleep", "60"]) as other:
+        name = holder.name_process(other.pid)
+        monkeypatch.setattr("chat.streaming.event_log.name_process", lambda _pid: name)
+        in_valkey(lambda: event_log.renew_lease(abandoned.opened.reply.pk))
+        snapshot(server, abandoned.token, abandoned.opened.conversation)
+        assert abandoned.saved.status == Message.Status.GENERATING
+        other.kill()
+    answer = snapshot(server, abandoned.token, abandoned.opened.conversation)["messages"][-1]
+    assert (answer["status"], answer["reason"]) == ("failed", "interrupted")
 
 
 def test_nobody_else_ends_a_visitors_answer(server: Server, abandoned: Abandoned) -> None:

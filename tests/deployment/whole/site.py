@@ -91,7 +91,8 @@ class Site:
         kind, *check = service["healthcheck"]["test"] if "healthcheck" in service else image_check(service["image"])
         command = check if kind == "CMD" else ["sh", "-c", *check]
         deadline = time.monotonic() + PATIENCE
-        while subprocess.run([*PODMAN, "exec", container, *command], capture_output=True, check=False).returncode:
+        # Podman's exec can hang when many containers begin at once.
+        while subprocess.run(["timeout", "20", *PODMAN, "exec", container, *command], capture_output=True).returncode:
             assert time.monotonic() < deadline, podman("logs", "--tail", "30", container)
             time.sleep(1)
 

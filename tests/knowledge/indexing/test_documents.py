@@ -182,6 +182,13 @@ def test_two_workers_at_once_make_each_passage_once() -> None:
     ]
 
 
+def test_what_was_left_is_indexed_from_the_newest_on_while_a_queue_has_the_oldest_first() -> None:
+    documents = DocumentFactory.create_batch(4)
+    sync_pending()
+    order = IndexChange.objects.order_by("pk").values_list("document_id", flat=True)
+    assert list(order) == [document.pk for document in reversed(documents)]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_changes_are_numbered_in_the_order_of_their_commits() -> None:
     documents = DocumentFactory.create_batch(6)

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from chat.conversations.closing import Unfinished
 from chat.conversations.store import saved_messages
 from chat.models import Message
 from chat.streaming import replay
@@ -323,11 +324,11 @@ async def test_an_answer_whose_process_died_keeps_the_offices_words(monkeypatch:
             {"type": "message_delta", "message": 7, "text": "More [2].", "seq": 2},
         ]
 
-    async def nothing(*_: object) -> bool:
-        return False
+    async def nobody(*_: object) -> None:
+        return None
 
-    monkeypatch.setattr("chat.streaming.replay.unfinished_answer", lambda *_: 7)
-    monkeypatch.setattr("chat.streaming.replay.event_log.has_lease", nothing)
+    monkeypatch.setattr("chat.streaming.replay.unfinished_answer", lambda *_: Unfinished(7, has_just_begun=False))
+    monkeypatch.setattr("chat.streaming.replay.event_log.holder", nobody)
     monkeypatch.setattr("chat.streaming.replay.event_log.since", events)
     monkeypatch.setattr("chat.streaming.replay.give_up", lambda *given: kept.update(given=given))
     assert await replay.settle(uuid.uuid4(), uuid.uuid4())
