@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class Site:
     def up(self, names: Iterable[str]) -> None:
         """Start services after those that they depend on, and wait for each as its dependents do."""
         for name in names:
-            if not any(container.startswith(f"{PROJECT}-{name}-") for container in self.begun):
+            if not self.containers(name):
                 self._start(name)
 
     def _start(self, name: str) -> None:
@@ -80,19 +80,23 @@ class Site:
             podman("run", "--detach", "--name", container, *self._options(name, service), *_command(service))
 
     def containers(self, name: str) -> list[str]:
-        return [container for container in self.begun if container.startswith(f"{PROJECT}-{name}-")]
+        return [each for each in self.begun if re.fullmatch(rf"{PROJECT}-{name}-\d+", each)]
 
-    def run(self, name: str, *words: str, more: Sequence[str] = ()) -> str:
-        """Run a command once as such a service, as `docker compose run --rm` does."""
+    def run(self, name: str, *words: str, check: bool = True) -> str:
+        """Run a command once as such a service, as `docker compose run --rm` does, and return what it says."""
         service = self.services[name]
-        return podman("run", "--rm", *more, *self._options(name, service), service["image"], *words)
+        command = (*PODMAN, "run", "--rm", *self._options(name, service), service["image"], *words)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert not check or done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        return done.stdout
 
     def wait_until_healthy(self, container: str, service: Service) -> None:
         kind, *check = service["healthcheck"]["test"] if "healthcheck" in service else image_check(service["image"])
         command = check if kind == "CMD" else ["sh", "-c", *check]
         deadline = time.monotonic() + PATIENCE
-        # Podman's exec can hang when many containers begin at once.
-        while subprocess.run(["timeout", "20", *PODMAN, "exec", container, *command], capture_output=True).returncode:
+        # What Podman leaves behind keeps a pipe open; without systemd its exec can hang.
+        words = ("timeout", "20", *PODMAN, "exec", container, *command)
+        while subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
             assert time.monotonic() < deadline, podman("logs", "--tail", "30", container)
             time.sleep(1)
 
@@ -113,7 +117,7 @@ class Site:
         for published in service.get("ports", []):
             yield f"--publish={published}"
         for variable, value in service.get("environment", {}).items():
-            yield f"--env={variable}={value}"
+            yield f"--env={variable}={'' if value is None else value}"
         if any((self.folder / each["path"]).exists() for each in service.get("env_file", [])):
             yield f"--env-file={self.folder / 'more.env'}"
         for secret in service.get("secrets", []):
