@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import threading
+from contextlib import suppress
 
 from marcelcms import env
 
@@ -14,6 +15,7 @@ os.environ.setdefault("DATABASE_POOL", str(env.WEB_POOL))
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.db import OperationalError, connection
 
 # What is loaded stays; looking through it again and again would take a quarter of the time.
 gc.disable()
@@ -41,9 +43,18 @@ def warm_up() -> None:
         load_for_questions()
         if verifier.is_configured():
             verifier.get_verifier()
+        if settings.DATABASE_POOL:
+            _open_pool()
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _open_pool() -> None:
+    """Connect once: a name may take seconds to be looked up for the first time, as long as the pool waits."""
+    with suppress(OperationalError):  # a database that is away keeps nobody from starting
+        connection.ensure_connection()
+    connection.close()
 
 
 async def until_answered(_scope: Scope, receive: Receive, send: Send) -> None:

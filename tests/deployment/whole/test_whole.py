@@ -5,6 +5,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import socket
 import ssl
@@ -12,6 +13,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
@@ -84,10 +86,10 @@ class Visitor:
         self.context = ssl.create_default_context(cafile=str(site.folder / "secrets" / "tls_certificate"))
 
     def session(self) -> str:
-        connection = HTTPSConnection(HOST, timeout=60)
-        connection.sock = self.context.wrap_socket(self._way(), server_hostname=HOST)
-        connection.request("POST", "/api/v1/session", '{"consent": true}', {"Content-Type": "application/json"})
-        token: str = json.loads(connection.getresponse().read())["token"]
+        with closing(HTTPSConnection(HOST, timeout=60)) as connection:
+            connection.sock = self.context.wrap_socket(self._way(), server_hostname=HOST)
+            connection.request("POST", "/api/v1/session", '{"consent": true}', {"Content-Type": "application/json"})
+            token: str = json.loads(connection.getresponse().read())["token"]
         return token
 
     def ask(self, text: str) -> list[dict[str, Any]]:
@@ -106,6 +108,11 @@ class Visitor:
 
     def _way(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+
+def faults(site: Site) -> list[dict[str, str]]:
+    findings = json.loads(site.run("web", "manage", "doctor", "--json", check=False))["findings"]
+    return [each for each in findings if each["level"] == "fail"]
 
 
 def answer(events: list[dict[str, Any]]) -> str:
@@ -145,9 +152,7 @@ def test_the_whole_site_runs_in_containers(site: Site) -> None:
     say("a student's question of the pages of 0.1.0 is answered over TLS, nginx and a socket, with its source")
     for _ in range(6):
         assert ANSWER in answer(visitor.ask(QUESTION))
-    served = {
-        line.split()[7] for line in podman("logs", site.containers("nginx")[0]).splitlines() if " /ws/chat 101 " in line
-    }
+    served = set(re.findall(r" (\S+:8000) (?:101|200) ", podman("logs", site.containers("nginx")[0])))
     assert len(served) == 2, served
     say("both web processes have answered")
 
@@ -168,9 +173,11 @@ def test_the_whole_site_runs_in_containers(site: Site) -> None:
     secrets = [(site.folder / "secrets" / name).read_text().strip() for name in ("secret_key", "database_password")]
     assert not [container for container in site.begun if any(each in podman("inspect", container) for each in secrets)]
     say("no secret stands in what Podman knows of a container")
-    report = site.run("web", "manage", "doctor", "--json", check=False)
-    failed = [each for each in json.loads(report)["findings"] if each["level"] == "fail"]
-    assert not failed, failed
+    # The vectors of 0.1.0 are made anew by the workers.
+    deadline = time.monotonic() + 600
+    while failed := faults(site):
+        assert time.monotonic() < deadline, failed
+        time.sleep(5)
     say("the doctor finds no fault")
 
     print(site.run("backup", "manage", "backup", "/backups"))

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
         ("Prüfungsanmeldung, libary and the VPD", []),
         ("the 1st gym, 2 and st", ["gym"]),
         ("XYZ", ["XYZ"]),
+        ("Wohnheim während und wegen der Anmeldung, the library during and despite", []),
         ("", []),
         ("?!…", []),
         ("где общежитие", ["где", "общежитие"]),
