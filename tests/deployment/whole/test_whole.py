@@ -182,7 +182,7 @@ def test_the_whole_site_runs_in_containers(site: Site) -> None:
 
     print(site.run("backup", "manage", "backup", "/backups"))
     (file,) = (site.folder / "backups").glob("*.tar")
-    podman("exec", database, *psql[:-1], "--command", "DELETE FROM knowledge_passage", "marcelcms")
+    podman("exec", database, *psql[:-1], "--command", "TRUNCATE knowledge_document CASCADE", "marcelcms")
     podman("stop", "--time", "40", *(c for n in ("nginx", "web", "beat") for c in site.containers(n)))
     podman("stop", "--time", "40", *(c for n in names if n.startswith("worker") for c in site.containers(n)))
     print(site.run("backup", "manage", "restore", f"/backups/{file.name}", "--replace"))
@@ -192,4 +192,4 @@ def test_the_whole_site_runs_in_containers(site: Site) -> None:
         for container in site.containers(name):
             site.wait_until_healthy(container, site.services[name])
     assert ANSWER in answer(visitor.ask(QUESTION))
-    say("a backup was made, all passages deleted, and the same answer is there after the restore")
+    say("a backup was made, all pages deleted, and the same answer is there after the restore")
