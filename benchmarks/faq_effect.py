@@ -21,7 +21,7 @@ from benchmarks.loading import Loader
 from benchmarks.measuring import percentiles, table
 from chat.pipeline.retrieval.profiles import get_profile, retrieve_with
 from faqs.models import FAQ, FAQSource, Phrasing
-from faqs.services import index_saved_faq
+from faqs.services import confirm_question, index_saved_faq
 from knowledge.models import Document
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
@@ -29,7 +29,7 @@ from knowledge.retrieval.types import Origin
 from knowledge.services.documents import save_document
 from marcelcms.embedded.processes import Process, spawn
 
-DOCUMENTS, FAQS = 249, 100
+DOCUMENTS, FAQS, VERDICTS = 249, 100, 4
 PAUSE = 0.005
 PATIENCE = 120
 #: No page is about one of these, so that only the edit can bring the document up; one for each round.
@@ -79,6 +79,9 @@ def measure(folder: Path, *, edits: int) -> dict[str, Any]:
             "faq": percentiles(both[1] for both in saved["faq"]),
             "faq_saving": percentiles(both[0] for both in saved["faq"]),
         }
+        verdicts = [confirm(round_) for round_ in range(edits, edits + VERDICTS)]
+        results["verdict_saving"] = percentiles(saved for saved, _effect in verdicts)
+        results["verdict"] = percentiles(effect for _saved, effect in verdicts)
         documents = [edit_document(round_) for round_ in range(edits)]
         for name in documents[0]:
             results[name] = percentiles(effect[name] for effect in documents)
@@ -87,6 +90,8 @@ def measure(folder: Path, *, edits: int) -> dict[str, Any]:
         [
             ["a FAQ: saved", *results["faq_saving"].values()],
             ["a FAQ: the next question finds it", *results["faq"].values()],
+            ["a verdict on which FAQ was meant: saved", *results["verdict_saving"].values()],
+            ["a verdict: the next like question finds the FAQ's page", *results["verdict"].values()],
             ["a document's text: saved", *results["document_saving"].values()],
             ["a document's text: in the lexical ranking", *results["lexical"].values()],
             ["a document's text: in the dense ranking", *results["dense"].values()],
@@ -109,6 +114,23 @@ def edit_faq(round_: int) -> tuple[float, float]:
         index_saved_faq(faq=faq)
     saved = since(started)
     poll(question, lambda found: found.hits and found.hits[0].document_id == document.pk)
+    return saved, since(started)
+
+
+def confirm(round_: int) -> tuple[float, float]:
+    """Milliseconds until a verdict is saved, and until a question in other words is answered from the FAQ's page."""
+    faq = FAQ.objects.order_by("pk")[(round_ * 3) % FAQS]
+    source = FAQSource.objects.filter(faq=faq)[0]
+    started = time.perf_counter()
+    confirm_question(
+        text=f"Who will {deed(round_)} my {thing(round_)}?",
+        faq=faq,
+        collections=[source.document.collection_id],
+        by=None,
+    )
+    saved = since(started)
+    question = f"My {thing(round_)}, who is going to {deed(round_)} it?"
+    poll(question, lambda found: found.hits and found.hits[0].document_id == source.document_id)
     return saved, since(started)
 
 
