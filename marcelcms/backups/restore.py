@@ -135,7 +135,8 @@ def _check_alone() -> None:
         others = cursor.fetchall()
     if others:
         names = ", ".join(name for name, _count in others)
-        raise BackupError(f"MarcelCMS still runs ({names}): stop web, workers and beat, then restore.")
+        todo = "stop web, workers and beat, and a PgBouncer, which keeps their connections; then restore."
+        raise BackupError(f"MarcelCMS still runs ({names}): {todo}")
 
 
 def _what_is_there() -> str:
