@@ -83,6 +83,7 @@ def test_it_serves_pages_and_finds_its_models(image: str) -> None:
         embed += "print(get_embedder().embed_questions(['Is all there?']).shape)"
         assert output(*PODMAN, "exec", container, "python", "-c", embed) == "(1, 768)\n"
         judge = "import django; django.setup(); from core.inference.entailment.model import get_entailment_model; "
-        judge += "print(get_entailment_model().logit('Lockers: They are free.', 'Lockers are free.') > 0)"
+        judge += "said = get_entailment_model().logit; "
+        judge += "print(said('Lockers are free.', 'Lockers are free.') > said('Lockers are free.', 'The gym is open.'))"
         assert output(*PODMAN, "exec", container, "python", "-c", judge) == "True\n"
         assert "pg_dump (PostgreSQL) 17" in output(*PODMAN, "exec", container, "pg_dump", "--version")
