@@ -54,8 +54,10 @@ class Period:
     def months(self, today: datetime.date) -> "Period | None":
         """Return its whole months, or None if it has none; up to today, the month of today is one."""
         first = self.first if self.first.day == 1 else next_start(step_start(self.first, Step.MONTH), Step.MONTH)
-        end = next_start(step_start(today, Step.MONTH), Step.MONTH) if self.last >= today else self.last + ONE_DAY
-        last = step_start(max(end, self.last + ONE_DAY), Step.MONTH) - ONE_DAY
+        end = self.last + ONE_DAY
+        if self.last >= today:
+            end = max(end, next_start(today.replace(day=1), Step.MONTH))
+        last = step_start(end, Step.MONTH) - ONE_DAY
         return Period(first, last) if last >= first else None
 
 

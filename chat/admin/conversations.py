@@ -343,7 +343,7 @@ class ConversationAdmin(ScopedAdmin, ConversationModelAdmin):
         return [self.row_title(request, conversation) for conversation in objs], counts, set(), protected
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
-        """Say that it is gone, without its number or what was said."""
+        """Tell staff that a conversation is deleted. The message holds neither its number nor its text."""
         self.message_user(request, gettext("The conversation is deleted."), messages.SUCCESS)
         may_see_others = self.has_view_permission(request)
         return redirect("admin:chat_conversation_changelist" if may_see_others else "admin:index")

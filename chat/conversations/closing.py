@@ -87,7 +87,7 @@ RECORDED = (
 )
 #: What is kept of the sentences that were held back from one answer, and characters of each text.
 MOST_HELD_BACK, SENTENCE_CHARACTERS, PART_CHARACTERS, KIND_CHARACTERS = 40, 1_500, 200, 30
-#: An answer so young may not have begun to give signs of life.
+#: A new answer may have no lease yet.
 JUST_BEGUN = datetime.timedelta(seconds=5)
 
 

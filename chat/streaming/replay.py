@@ -67,7 +67,7 @@ async def settle(visitor: UUID, conversation: UUID) -> bool:
     if unfinished is None:
         return False
     reply_id, holder = unfinished.reply_id, await event_log.holder(unfinished.reply_id)
-    # An answer so young may not have begun to give signs of life.
+    # A new answer may have no lease yet.
     if not has_ended(holder) if holder else unfinished.has_just_begun:
         return False
     text, office = "", None

@@ -1,4 +1,4 @@
-"""What a form says that was saved with “Save and publish”."""
+"""Tells staff that a form saved with “Save and publish” is published."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -29,7 +29,7 @@ else:
 
 
 def list_events() -> list[tuple[str, str]]:
-    """Return what may be ticked: what happens, and the name by which the receiver is told."""
+    """Return the choices of events: each one in words, with the name that the receiver gets."""
     return [(str(code), f"{name} ({code})") for code, name in WebhookEvent.choices]
 
 
