@@ -190,9 +190,9 @@ def test_the_form_of_an_assistant_and_the_time_line_agree(client):
     saved = client.post(url, {**values, **inlines, "profile": profile.pk, "model": "other-model"})
     assert saved.status_code == 302, saved.context["adminform"].form.errors
     assert Assistant.objects.get(pk=lexi.pk).profile == profile
-    now = timezone.now().date()
-    shown = annotations(View(Period(now, now), Step.DAY, boss))
-    assert [text for text in shown[now] if text.startswith("Lexi")] == [
+    today = timezone.localtime().date()
+    shown = annotations(View(Period(today, today), Step.DAY, boss))
+    assert [text for text in shown[today] if text.startswith("Lexi")] == [
         "Lexi: another retrieval profile",
         "Lexi: another language model",
     ]
