@@ -31,6 +31,8 @@ FOLDS = 5
 QUERIES = ("mtrag-dev", "stackfaq-dev", "cmu-handbooks")
 DEMO = ROOT / "marcelcms" / "demo"
 HELP = ROOT / "benchmarks" / "data" / "help_messages.jsonl"
+#: 300 messages by a hand that saw neither examples nor product; nothing was chosen by single ones of them.
+WRITTEN = ROOT / "benchmarks" / "data" / "kind_messages.jsonl"
 #: What `student-questions` expects of a message that is no question, and the kinds that are right.
 RIGHT = {"smalltalk": set(Kind) - {Kind.PERSON}, "person": {Kind.PERSON}}
 
@@ -47,6 +49,7 @@ def measure(data: Path | None) -> dict[str, Any]:
         "examples": len(examples),
         "support_vectors": len(get_classifier().support),
         "kinds": by_kind(examples, found),
+        "written": recognised_of(read(WRITTEN), vectors),
         "score_ms": score_ms(vectors),
         "lost": {
             "ordinary examples, cross-validated": lost(asked, [found[each] for each in asked]),
@@ -124,6 +127,18 @@ def by_kind(examples: tuple[Example, ...], found: dict[Example, str | None]) -> 
     return result
 
 
+def recognised_of(rows: Iterable[dict[str, str]], vectors: Vectors) -> dict[str, dict[str, int]]:
+    """Return by kind how many messages there are, are recognised as it, and are taken for any kind."""
+    result: dict[str, dict[str, int]] = {}
+    for row in rows:
+        taken = vectors.kind(row["text"])
+        counts = result.setdefault(row["kind"], {"messages": 0, "recognised": 0, "answered": 0})
+        counts["messages"] += 1
+        counts["recognised"] += taken == row["kind"]
+        counts["answered"] += taken is not None
+    return result
+
+
 def missed_cries() -> list[str]:
     """Return the cries for help that are not recognised as such: whatever they get must not be a joke."""
     return [row["text"] for row in read(HELP) if row["kind"] != ORDINARY and recognised_need(row["text"]) is None]
@@ -158,6 +173,9 @@ def score_ms(vectors: Vectors) -> float:
 def report(results: dict[str, Any]) -> None:
     head = ["kind", "examples", "recall", "answered", "precision"]
     table(head, [[kind, *(each[name] for name in head[1:])] for kind, each in results["kinds"].items()])
+    say("")
+    head = ["written by others", "messages", "recognised", "answered"]
+    table(head, [[kind, *(each[name] for name in head[1:])] for kind, each in results["written"].items()])
     say("")
     rows = [[name, each["questions"], each["lost"], each["share"]] for name, each in results["lost"].items()]
     table(["questions", "number", "lost", "share"], rows)

@@ -15,7 +15,7 @@ from knowledge.indexing.documents import sync_document
 from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.models import CrawlRun, Document, Source
 from knowledge.services.crawls import save_source
-from tests.factories import CollectionFactory
+from tests.factories import CollectionFactory, DocumentFactory
 from tests.knowledge.site import Site, serving
 from tests.knowledge.twins import FAMILIES, TWINS, twins
 
@@ -82,3 +82,16 @@ def test_a_question_that_names_a_year_is_answered_with_that_years_figure() -> No
     lost = [(twin.question, said) for twin, said in answers.items() if twin.figure not in said]
     assert wrong == []
     assert lost == []
+
+
+def test_a_matter_that_pages_tell_for_other_years_alone_is_not_answered_from_what_lies_beside_it() -> None:
+    fee, card = CollectionFactory(slug="fees"), "The student card is sent by post once the contribution was paid."
+    for title, text in (
+        ("Semester contribution 2026/27", "In winter 2026/27 the semester contribution is 318.40 euros."),
+        ("Student card", card),
+        ("Semester dates 2027/28", "In winter 2027/28 lectures begin on 18 October 2027."),
+    ):
+        sync_document(DocumentFactory(title=title, text=text, language="en", collection=fee).pk)
+    assert "318.40" in answer("How much is the semester contribution in winter 2026/27?")["answer"]
+    assert answer("How much is the semester contribution in winter 2027/28?")["abstained"]
+    assert "18 October" in answer("When do lectures begin in winter 2027/28?")["answer"]

@@ -176,8 +176,11 @@ def test_a_changed_faq_changes_the_sources_of_the_next_answer(page: Page, browse
         expect(office.locator(".messagelist .success")).to_be_visible(timeout=30_000)
 
     def answers_from(title: str) -> None:
-        """Ask until a worker has seen the change, which takes a second where nothing else is to be done."""
-        for _attempt in range(10):
+        """Ask until a worker has seen the change, which takes a second where nothing else is to be done.
+
+        Two stacks and their browsers on two cores have kept it waiting for half a minute.
+        """
+        for _attempt in range(40):
             page.wait_for_timeout(1000)
             reply = finished(ask(page, question))
             if title in test_id(reply, "source").first.inner_text():

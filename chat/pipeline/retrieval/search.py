@@ -13,7 +13,7 @@ from chat.pipeline.retrieval.other_languages import add_other_languages
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
 from chat.pipeline.retrieval.related import next_questions
 from chat.pipeline.sentences.sources import choose_sources
-from chat.pipeline.tuning import COVERAGE_WEIGHT, SIMILARITY_WEIGHT
+from chat.pipeline.tuning import CLOSER_PERIOD, COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.pipeline.understanding.hyde import hypothesise
 from chat.pipeline.understanding.rewrite import points_outside
@@ -38,11 +38,15 @@ SIMILARITIES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, O
 def measure_evidence(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
     """Measure from 0 to 1 how likely an answer was found: the best similarity, and the question's words in a passage.
 
-    A year or term counts as one word, however it is written, and passages of others do not count at all.
+    A year or term counts as one word, however it is written, and passages of others do not count at all. If one of them
+    is clearly closer to the question than what is left, the pages tell the matter for other years or terms alone: 0.
     """
     runs = [retrieval.runs.get(origin, ()) for origin in SIMILARITIES]
     firsts = [next((hit for hit in run if hit.passage_id not in retrieval.left_out), None) for run in runs]
     best = max((first.score for first in firsts if first), default=None)
+    others = (hit.score for run in runs for hit in run if hit.passage_id in retrieval.other_periods)
+    if best is not None and max(others, default=0.0) >= best + CLOSER_PERIOD:
+        return 0.0
     asked, wanted = content_words(without_periods(question)), periods.asked(question)
     covered = max((len(asked & content_words(each.text)) + _is_of(wanted, each) for each in candidates), default=0)
     words = len(asked) + bool(wanted)

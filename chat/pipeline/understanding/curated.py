@@ -4,7 +4,8 @@ import logging
 from dataclasses import replace
 
 from chat.pipeline.question import Question
-from chat.pipeline.tuning import LEAST_CURATED_SIMILARITY
+from chat.pipeline.tuning import LEAST_CURATED_SIMILARITY, LEAST_SIMILARITY_OF_PERSONS
+from chat.pipeline.understanding.kind_classifier import Kind, recognised_kind
 from core.inference.embeddings import EmbeddingUnavailable
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import retrieve
@@ -13,9 +14,10 @@ from knowledge.retrieval.types import Origin, Scope
 logger = logging.getLogger(__name__)
 
 
-def means_faq(ask: Question, scope: Scope | None) -> bool:
-    """Return whether a message surely means a curated FAQ of the scope, which is the question's own if None.
+def means_faq(ask: Question, kind: Kind, scope: Scope | None) -> bool:
+    """Return whether a message of this kind surely means a curated FAQ of the scope, which is its own if None.
 
+    Who wants a person often says what about. An FAQ on that matter is not what they ask for, one on reaching people is.
     Raises UnknownCollection.
     """
     plan = ask.profile.plan
@@ -29,4 +31,7 @@ def means_faq(ask: Question, scope: Scope | None) -> bool:
     except EmbeddingUnavailable:
         logger.exception("small talk is not compared with FAQs")
         return False
-    return any(hit.score >= LEAST_CURATED_SIMILARITY for hit in hits)
+    close = [hit for hit in hits if hit.score >= LEAST_CURATED_SIMILARITY]
+    if kind != Kind.PERSON:
+        return bool(close)
+    return any(hit.score >= LEAST_SIMILARITY_OF_PERSONS or recognised_kind(hit.faq_question) == kind for hit in close)

@@ -6,6 +6,7 @@ help, so that neither can change what the other recognises (`docs/decisions/0028
 """
 
 import logging
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 
@@ -25,6 +26,8 @@ from knowledge.retrieval.query_vectors import multilingual_vector
 logger = logging.getLogger(__name__)
 
 KINDS = FOLDER / "kinds"
+#: Ordinary messages that sound like one of the kinds; what ordinary messages are like in general is not told by them.
+NEAR_MISS = "near-miss"
 FITTED = KINDS / "fitted.npz"
 
 
@@ -72,7 +75,7 @@ def load_kind_examples() -> tuple[Example, ...]:
     Some ordinary messages beside the cries for help are greetings, thanks and the like. Those that stand among the
     kinds are left out.
     """
-    own = read_examples(KINDS)
+    own = [replace(each, kind=ORDINARY) if each.kind == NEAR_MISS else each for each in read_examples(KINDS)]
     known = {each.text.casefold() for each in own}
     others = [each for each in load_examples() if each.text.casefold() not in known]
     return (*own, *(Example(each.text, ORDINARY, each.language) for each in others))

@@ -96,7 +96,7 @@ async def _read(ask: Question, scope: Scope | None) -> tuple[Turn, Usage | None]
         if need := await asyncio.to_thread(recognised_need, ask.text):
             return Turn(Route(need), ask.text), None
         kind = await asyncio.to_thread(recognised_kind, ask.text)
-        if kind and not await in_database(read_pages)(ask, partial(means_faq, ask, scope)):
+        if kind and not await in_database(read_pages)(ask, partial(means_faq, ask, kind, scope)):
             return Turn(ROUTES[kind], ask.text, kind=kind), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))
     needs_model = ask.may_ask_model and ask.history and needs_context(ask.text)

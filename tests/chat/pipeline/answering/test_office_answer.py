@@ -364,6 +364,18 @@ def test_staff_decide_that_what_sounds_like_small_talk_is_a_question(server: Ser
     assert office_of(asked(server, "Thanks a lot!")) is None
 
 
+def test_who_wants_a_person_is_not_answered_about_the_matter(server: Server) -> None:
+    faq = written(question="What happens if I re-register late?", answer_en="You pay a late fee.")
+    for asks in (
+        "I missed the re-registration, can I please talk to a real person?",
+        "Could a human please call me? I re-registered late",
+    ):
+        reply = asked(server, asks)
+        assert office_of(reply) is None
+        assert "I am a program and cannot put you through" in reply.text
+    assert office_of(asked(server, faq.question)) is not None
+
+
 def test_small_talk_is_small_talk_where_faqs_cannot_be_compared(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
