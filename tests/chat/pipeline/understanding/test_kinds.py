@@ -6,7 +6,7 @@ import pytest
 
 from chat.models import Message
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated
-from chat.pipeline.understanding.help_examples import ORDINARY
+from chat.pipeline.understanding.help_examples import ORDINARY, load_examples
 from chat.pipeline.understanding.kind_classifier import Kind, get_classifier, load_kind_examples, recognised_kind
 from chat.pipeline.understanding.kind_fitting import derive_ordinary
 from chat.pipeline.understanding.route import ROUTES
@@ -68,6 +68,8 @@ def test_small_talk_needs_no_page(text: str, kind: str) -> None:
         ("I want to speak to a real person please", "person"),
         ("Kann ich mit einem Menschen sprechen?", "person"),
         ("Please connect me to somebody of your staff", "person"),
+        ("My enrolment is stuck, could someone from the office please call me?", "person"),
+        ("kann ich wegen meiner note mit einem menschen sprechen und nicht mit einem bot", "person"),
     ],
 )
 def test_questions_about_the_assistant_are_its_own(text: str, kind: str) -> None:
@@ -87,7 +89,8 @@ def test_questions_about_the_assistant_are_its_own(text: str, kind: str) -> None
         "Hilfe bei der Wohnungssuche",
         "Thanks, that was helpful, and when is the deadline?",
         "Is it wrong to enrol twice?",
-        "Can I speak to an advisor about my thesis?",
+        "Who advises me about my thesis?",
+        "Wie erreiche ich das Prüfungsamt telefonisch?",
         "Kann ich auf Englisch schreiben?",
         "How are you graded?",
         "Wie geht die Einschreibung?",
@@ -100,7 +103,9 @@ def test_whatever_may_be_a_question_is_one(text: str) -> None:
     assert recognised_kind(text) is None
 
 
-@pytest.mark.parametrize("text", ["Mensa", "Semesterticket", "housing", "deadlines", "exam dates", "WLAN"])
+@pytest.mark.parametrize(
+    "text", ["Mensa", "Semesterticket", "housing", "deadlines", "exam dates", "WLAN", "12 October", "Do"]
+)
 def test_a_word_that_pages_are_about_is_a_question(text: str) -> None:
     assert recognised_kind(text) is None
 
@@ -164,6 +169,11 @@ def test_a_classifier_that_is_not_fitted_to_the_examples_is_refused(monkeypatch:
 def test_each_kind_has_examples_in_both_languages() -> None:
     number = Counter((each.language, each.kind) for each in load_kind_examples())
     assert all(number[language, kind] >= 20 for language in ("en", "de") for kind in (*Kind, ORDINARY))
+
+
+def test_no_cry_for_help_is_an_example_of_a_kind() -> None:
+    cries = {each.text.casefold() for each in load_examples() if each.kind != ORDINARY}
+    assert [each.text for each in load_kind_examples() if each.kind != ORDINARY and each.text.casefold() in cries] == []
 
 
 def test_no_example_is_of_two_kinds() -> None:
