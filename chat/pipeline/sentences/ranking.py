@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
+from chat.pipeline.sentences.labelled import asked_labels, is_named, says
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
 from chat.pipeline.sentences.unit_vectors import embed_english
 from chat.pipeline.tuning import (
     ASKED_BONUS,
     ASKED_SIMILARITY,
     HINT_BONUS,
+    LABEL_BONUS,
     LEAST_FAQ_SIMILARITY,
     PERIOD_BONUS,
 )
@@ -111,6 +113,8 @@ class _Unit:
     grade: Grade
     passage: int
     place: int
+    #: It has a value under the label that is asked for, in a section that the question names.
+    is_labelled: bool
 
 
 def rank_sentences(
@@ -122,8 +126,9 @@ def rank_sentences(
     to: staff know best, and what they wrote as a good answer tells which sentence is meant.
     """
     wanted = periods.asked(question)
+    labels, asked = asked_labels(question), content_words(question)
     units = [
-        _Unit(candidate, quote, grade, passage, place)
+        _Unit(candidate, quote, grade, passage, place, bool(labels) and says(quote, labels) and is_named(candidate, asked))
         for passage, candidate in enumerate(candidates)
         for place, (quote, grade) in enumerate(_graded(candidate, wanted))
         if SHORTEST <= len(quote.text) <= LONGEST and grade != Grade.OTHER
@@ -267,6 +272,7 @@ def _fits(sort: str, facts: Facts, text: str) -> bool:
 
 def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit]) -> float:
     bonus = PERIOD_BONUS if wanted and unit.grade == Grade.FITS else 0.0
+    bonus += LABEL_BONUS if unit.is_labelled else 0.0
     if (hit := curated.get(unit.candidate.passage_id)) and hit.score > LEAST_FAQ_SIMILARITY:
         hinted = content_words(hit.hint)
         share = len(hinted & content_words(unit.quote.text)) / len(hinted) if hinted else 0.0
