@@ -18,6 +18,7 @@ from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.editions import EditionsFound, Missing, find_editions, prefer_editions
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
+from knowledge.retrieval.programmes import prefer_programmes
 from knowledge.retrieval.query_vectors import guess_vector, search_vector
 from knowledge.retrieval.reordering import put_other_periods_last, rerank
 from knowledge.retrieval.tuning import EDITIONS_AMONG, PROTECTED_CONFIDENCE
@@ -142,6 +143,9 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     if editions.choices:
         with _timed(timings, "prefer"):
             order, replaced = prefer_editions(order, documents, _without_faqs(plan, runs, scores), editions)
+    if plan.prefers_editions:
+        with _timed(timings, "programmes"):
+            order = prefer_programmes(order, documents, _without_faqs(plan, runs, scores), read_as)
     hits = [
         RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)

@@ -5,7 +5,8 @@ label, once the question names the record: by its heading.
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
 from chat.pipeline.sentences.quotable import Quotable
@@ -26,35 +27,54 @@ ASKED = {
         r"|\bnote\b.*\b(?:setzt|zusammen|besteht|ergibt|gebildet|berechnet)",
         "people": r"\bwho\b.*\b(?:responsible|teach(?:es)?|lectur|coordinat|in charge)|\blecturers?\b|\bdozent"
         r"|\bwer\b.*\b(?:verantwort|hält|lehrt|unterrichtet|leitet|zuständig)|verantwortlich|\bmodulbeauftragte",
+        "duration": r"\bhow long\b|\bwie lange?\b|\bduration\b",
         "language": r"\b(?:which|what) language|\btaught in (?:english|german)\b|\bwelche[rn]? \w*sprache\b"
         r"|\bauf (?:englisch|deutsch)\b",
+        "contents": r"\bworum geht\b|\bwas (?:lern|behandelt)|\binhalte?n?\b|\bwhat is\b.*\babout\b|\bcontents?\b|\btopics?\b"
+        r"|\bwhat (?:do|will|would) (?:i|we|you) learn\b",
+        "weight": r"\b(?:overall|final) (?:grade|mark)|\bgpa\b|\bgesamt(?:note|durch)|\babschlussnote|\bnotendurchschnitt",
         "workload": r"\bworkload\b|\bhow many hours\b|\barbeitsaufwand\b|\bwie ?viele stunden\b",
     }.items()
 }
 #: What parts the labelled values of a row.
 PARTS = re.compile(r";\s+")
+#: A label that only refers to one: “Prüfungsleistungen (siehe Teil 8)”.
+REFERS = re.compile(r"\((?:siehe|s\.|vgl\.|see|cf\.)\s", re.IGNORECASE)
 
 
-def asked_labels(question: str) -> frozenset[str]:
-    """Return the labels whose values a question asks for, as keys of ASKED."""
-    return frozenset(key for key, pattern in ASKED.items() if pattern.search(question))
+@dataclass(frozen=True, slots=True)
+class AskedLabels:
+    """`keys` of ASKED that a question asks for, and the words by which it may name a section."""
+
+    keys: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+    def are_answered_by(self, candidate: Candidate, quote: Quotable) -> bool:
+        """Return whether a quote has a value under one of the labels, in a section that the question names."""
+        return self.are_said(quote) and self.name(candidate)
+
+    def are_said(self, quote: Quotable) -> bool:
+        """Return whether a quote has a value under one of the labels."""
+        return bool(self.keys) and not self.keys.isdisjoint(_labels(quote.shown))
+
+    def name(self, candidate: Candidate) -> bool:
+        """Return whether the question has all words of a passage's innermost heading, but for codes."""
+        words = content_words(candidate.label.rsplit(BETWEEN, 1)[-1])
+        words = {word for word in words if not any(letter.isdigit() for letter in word)}
+        return bool(words) and words <= self.words
 
 
-def says(quote: Quotable, wanted: Set[str]) -> bool:
-    """Return whether a quote is, or has among its parts, a value under one of the wanted labels."""
-    return bool(wanted) and not wanted.isdisjoint(_labels(quote.text))
-
-
-def is_named(candidate: Candidate, asked: Set[str]) -> bool:
-    """Return whether a question of these `content_words` has all words of a passage's innermost heading, but for codes."""
-    heading = candidate.label.rsplit(BETWEEN, 1)[-1]
-    words = {word for word in content_words(heading) if not any(letter.isdigit() for letter in word)}
-    return bool(words) and words <= asked
+def read_labels(question: str, *, within: str = "") -> AskedLabels:
+    """Return the labels that a question asks for; the sections may be named in the whole that it is a part of."""
+    keys = frozenset(key for key, pattern in ASKED.items() if pattern.search(question))
+    return AskedLabels(keys, frozenset(content_words(within or question)))
 
 
 def _labels(text: str) -> Iterator[str]:
     for part in PARTS.split(text):
-        words, colon, _value = part.partition(":")
-        if colon and (label := find_label(words)):
+        words, colon, value = part.partition(":")
+        label = find_label(words) if colon and value.strip() and not REFERS.search(words) else None
+        # Course work is no examination: its label says more than the field.
+        if label and not (label.field == "assessment" and label.kind == "said"):
             yield label.field
             yield label.kind

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
-from chat.pipeline.sentences.labelled import asked_labels, is_named, says
+from chat.pipeline.sentences.labelled import AskedLabels, read_labels
+from chat.pipeline.sentences.plans import read_plan
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
 from chat.pipeline.sentences.unit_vectors import embed_english
 from chat.pipeline.tuning import (
@@ -113,8 +114,8 @@ class _Unit:
     grade: Grade
     passage: int
     place: int
-    #: It has a value under the label that is asked for, in a section that the question names.
-    is_labelled: bool
+    #: It is a row of a plan that has what is asked for.
+    is_of_plan: bool
 
 
 def rank_sentences(
@@ -125,16 +126,54 @@ def rank_sentences(
     `embed` returns unit vectors; without it words alone count. `curated` holds the hits of passages that a FAQ points
     to: staff know best, and what they wrote as a good answer tells which sentence is meant.
     """
-    wanted = periods.asked(question)
-    labels, asked = asked_labels(question), content_words(question)
+    return _rank(question, candidates, embed=embed, curated=curated, labels=read_labels(question))
+
+
+def rank_parts(
+    question: str, candidates: Sequence[Candidate], *, embed: Embed | None, curated: Mapping[int, Hit]
+) -> list[list[RankedSentence]]:
+    """Rank the sentences for each part of a question that asks for several things; as `rank_sentences`.
+
+    A part alone does not say what it is about, so the whole question's scores are added, and the whole question names
+    the section that a label stands in.
+    """
+    parts = split_question(question)
+    if len(parts) == 1:
+        return [rank_sentences(question, candidates, embed=embed, curated=curated)]
+    whole = _rank(question, candidates, embed=embed, curated=curated, labels=AskedLabels())
+    of_all = {(each.passage, each.place): each.score for each in whole}
+    rankings = []
+    for part in parts:
+        labels = read_labels(part, within=question)
+        ranked = _rank(part, candidates, embed=embed, curated={}, labels=labels)
+        added = [
+            replace(each, score=each.score + of_all[each.passage, each.place])
+            for each in ranked
+            if (each.passage, each.place) in of_all
+        ]
+        rankings.append(sorted(added, key=lambda each: -each.score))
+    return rankings
+
+
+def _rank(
+    question: str,
+    candidates: Sequence[Candidate],
+    *,
+    embed: Embed | None,
+    curated: Mapping[int, Hit],
+    labels: AskedLabels,
+) -> list[RankedSentence]:
+    wanted, plan = periods.asked(question), read_plan(question)
     units = [
-        _Unit(candidate, quote, grade, passage, place, bool(labels) and says(quote, labels) and is_named(candidate, asked))
+        _Unit(candidate, row or quote, grade, passage, place, is_of_plan=row is not None)
         for passage, candidate in enumerate(candidates)
         for place, (quote, grade) in enumerate(_graded(candidate, wanted))
         if SHORTEST <= len(quote.text) <= LONGEST and grade != Grade.OTHER
+        for row in [plan.shorten(candidate, quote)]
     ]
     if not units:
         return []
+    planned = _of_one_plan(units)
     pairs = [(unit.candidate, unit.quote) for unit in units]
     compared = compare(question, pairs, embed)
     features = compute_features(question, pairs, compared)
@@ -144,7 +183,7 @@ def rank_sentences(
             unit.quote,
             unit.passage,
             unit.place,
-            float(score) + _bonus(unit, wanted, curated),
+            float(score) + _bonus(unit, wanted, curated, labels) + (LABEL_BONUS if unit in planned else 0.0),
             float(close),
         )
         for unit, score, close in zip(units, score_features(features), compared.closeness, strict=True)
@@ -152,28 +191,13 @@ def rank_sentences(
     return sorted(ranked, key=lambda each: -each.score)
 
 
-def rank_parts(
-    question: str, candidates: Sequence[Candidate], *, embed: Embed | None, curated: Mapping[int, Hit]
-) -> list[list[RankedSentence]]:
-    """Rank the sentences for each part of a question that asks for several things; as `rank_sentences`.
-
-    A part alone does not say what it is about, so the whole question's scores are added.
-    """
-    parts = split_question(question)
-    if len(parts) == 1:
-        return [rank_sentences(question, candidates, embed=embed, curated=curated)]
-    whole = rank_sentences(question, candidates, embed=embed, curated=curated)
-    of_all = {(each.passage, each.place): each.score for each in whole}
-    rankings = []
-    for part in parts:
-        ranked = rank_sentences(part, candidates, embed=embed, curated={})
-        added = [
-            replace(each, score=each.score + of_all[each.passage, each.place])
-            for each in ranked
-            if (each.passage, each.place) in of_all
-        ]
-        rankings.append(sorted(added, key=lambda each: -each.score))
-    return rankings
+def _of_one_plan(units: Sequence[_Unit]) -> list[_Unit]:
+    """Return the rows of the plan that has most of what is asked for, the first of those: others repeat it."""
+    plans: dict[tuple[int, str], list[_Unit]] = {}
+    for unit in units:
+        if unit.is_of_plan:
+            plans.setdefault((unit.candidate.document_id, unit.candidate.heading), []).append(unit)
+    return max(plans.values(), key=len, default=[])
 
 
 def compare(question: str, units: Sequence[tuple[Candidate, Quotable]], embed: Embed | None) -> Compared:
@@ -270,9 +294,9 @@ def _fits(sort: str, facts: Facts, text: str) -> bool:
     return bool(PLACE.search(text))
 
 
-def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit]) -> float:
+def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit], labels: AskedLabels) -> float:
     bonus = PERIOD_BONUS if wanted and unit.grade == Grade.FITS else 0.0
-    bonus += LABEL_BONUS if unit.is_labelled else 0.0
+    bonus += LABEL_BONUS if labels.are_answered_by(unit.candidate, unit.quote) else 0.0
     if (hit := curated.get(unit.candidate.passage_id)) and hit.score > LEAST_FAQ_SIMILARITY:
         hinted = content_words(hit.hint)
         share = len(hinted & content_words(unit.quote.text)) / len(hinted) if hinted else 0.0
@@ -293,5 +317,5 @@ def _graded(candidate: Candidate, wanted: Sequence[Period]) -> list[tuple[Quotab
 
 def split_question(question: str) -> list[str]:
     """Return the parts of a question that ask for several things, or the question alone."""
-    parts = [part.strip(" ,?") for part in PART.split(question)]
+    parts = [words for part in PART.split(question) if (words := part.strip(" ,?"))]
     return parts if len(parts) > 1 and all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]

@@ -31,6 +31,7 @@ from knowledge.chunking.sentences import sentence_spans, split_sentences
         "Ist das so? fragte sie.",
         "Geöffnet Mo. 10 Uhr, Mi. 12 Uhr.",
         "Gebühren usw. werden fällig ... oder nicht.",
+        "Semester 1: Welcome to the garden! (12); Law (6)",
         "1. The first item",
         "a) The first item",
     ],
