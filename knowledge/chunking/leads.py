@@ -12,9 +12,9 @@ LONGEST_LEAD = 100
 
 
 def find_lead(before: str, text: str) -> str:
-    """Return the line at the end of `before` that leads to `text`, which follows it in its section; empty if there is none.
+    """Return the line at the end of `before` that leads to `text`, which follows it in its section, or nothing.
 
-    It ends with a colon. Where `text` goes on with a list that began in `before`, it is the line above that list.
+    The line ends with a colon. Where `text` goes on with a list that began in `before`, it is the line above that list.
     """
     lines = [line.strip() for line in before.rstrip().splitlines()]
     first = text.lstrip().partition("\n")[0]

@@ -32,6 +32,7 @@ def _words(text: str) -> frozenset[str]:
 _ABBREVIATIONS = _words("""
     dr prof mr mrs ms st nr abschn approx ausg bspw bzgl bzw ca cf dgl dipl einschl engl evtl exkl gem ggf ggfs hl hrsg
     inkl insb insbes jr lt max mind min mio mrd od priv sog sr stellv tel univ vgl viz vs zzgl hs dept
+    habil ing jur nat oec pol rer
     jan feb febr apr jun jul aug sep sept okt oct nov dez dec d.h e.g i.d.r i.e u.a v.a z.b
 """)
 # Abbreviations only in front of a number: "No. 5" and "Art. 2", but "The answer is no. Then".
@@ -102,7 +103,7 @@ def _closes(token: str, following: str, *, opening: bool) -> bool:
     if core[len(core.rstrip(_STOPS)) :] != ".":
         return bool(stem)
     word = stem.casefold()
-    if word in _ABBREVIATIONS or word.endswith("str") or (opening and _MARKER.fullmatch(stem)):
+    if word.rpartition("-")[2] in _ABBREVIATIONS or word.endswith("str") or (opening and _MARKER.fullmatch(stem)):
         return False
     if word in _BEFORE_NUMBER:
         return not next_word[:1].isdigit()

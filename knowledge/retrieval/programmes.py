@@ -34,8 +34,8 @@ def prefer_programmes(
 ) -> list[int]:
     """Return the passages with those of the programme named before those of documents that differ in it.
 
-    Such a passage gives way if the programme's best one scores nearly as much, and keeps its place otherwise. `documents`
-    has each passage's document. One query, if the question names a degree or speaks of a programme.
+    Such a passage gives way if the programme's best one has some share of its score, and else keeps its place.
+    `documents` has each passage's document. One query, if the question names a degree or speaks of a programme.
     """
     if not NAMES_PROGRAMME.search(question):
         return list(order)

@@ -10,32 +10,48 @@ from dataclasses import dataclass
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
 from chat.pipeline.sentences.quotable import Quotable
-from core.terms import content_words
+from core.terms import content_words, distinct_words
 from knowledge.courses.labels import find_label
 
+#: Words between two of a pattern.
+_SOME = r"\b[^?\n]{0,80}?"
 #: What a question asks for, by the labels' field, or their kind if they have no field.
 ASKED = {
-    key: re.compile(pattern, re.IGNORECASE)
-    for key, pattern in {
-        "ects": r"\b(?:credits?|credit points?|ects|cp|lp|leistungspunkte?n?|kreditpunkte?n?|anrechnungspunkte?n?)\b",
-        "year": r"\b(?:which|what) (?:semester|term|year)\b|\bwelche[mns]? (?:\w*semester|studienjahr)\b",
-        "turn": r"\b(?:which|what) (?:semester|term)\b|\bwelche[mns]? \w*semester\b|\bhow often\b|\bwie oft\b"
-        r"|\bwhen .*\b(?:offered|taught|take place)\b|\bwann .*\b(?:angeboten|statt)\b|\bturnus\b",
-        "prerequisites": r"\bprerequisites?\b|\brequirements?\b|voraussetzung|\bvorkenntnisse?n?\b",
-        "assessment": r"\bexam(?:s|ination|inations|ined)?\b|\bassess|\bgrad(?:ed|ing)\b|prüfung|klausur|\bgeprüft\b|\bbenote"
-        r"|\b(?:grade|mark)\b.*\b(?:composed|consists?|made up|determined|calculated)\b"
-        r"|\bnote\b.*\b(?:setzt|zusammen|besteht|ergibt|gebildet|berechnet)",
-        "people": r"\bwho\b.*\b(?:responsible|teach(?:es)?|lectur|coordinat|in charge)|\blecturers?\b|\bdozent"
-        r"|\bwer\b.*\b(?:verantwort|hält|lehrt|unterrichtet|leitet|zuständig)|verantwortlich|\bmodulbeauftragte",
-        "duration": r"\bhow long\b|\bwie lange?\b|\bduration\b",
-        "language": r"\b(?:which|what) language|\btaught in (?:english|german)\b|\bwelche[rn]? \w*sprache\b"
-        r"|\bauf (?:englisch|deutsch)\b",
-        "contents": r"\bworum geht\b|\bwas (?:lern|behandelt)|\binhalte?n?\b|\bwhat is\b.*\babout\b|\bcontents?\b|\btopics?\b"
-        r"|\bwhat (?:do|will|would) (?:i|we|you) learn\b",
-        "weight": r"\b(?:overall|final) (?:grade|mark)|\bgpa\b|\bgesamt(?:note|durch)|\babschlussnote|\bnotendurchschnitt",
-        "workload": r"\bworkload\b|\bhow many hours\b|\barbeitsaufwand\b|\bwie ?viele stunden\b",
+    key: re.compile("|".join(patterns), re.IGNORECASE)
+    for key, patterns in {
+        "ects": (r"\b(?:credits?|credit points?|ects|cp|lp|(?:leistungs|kredit|anrechnungs)punkten?)\b",),
+        "year": (r"\b(?:which|what) (?:semester|term|year)\b", r"\bwelche[mns]? (?:\w*semester|studienjahr)\b"),
+        "turn": (
+            r"\b(?:which|what) (?:semester|term)\b|\bwelche[mns]? \w*semester\b|\bhow often\b|\bwie oft\b|\bturnus\b",
+            rf"\bwhen{_SOME}\b(?:offered|taught|take place)\b|\bwann{_SOME}\b(?:angeboten|statt)\b",
+        ),
+        "prerequisites": (r"\bprerequisites?\b|\brequirements?\b|voraussetzung|\bvorkenntnissen?\b",),
+        "assessment": (
+            r"\bexam(?:s|inations?|ined)?\b|\bassess|\bgrad(?:ed|ing)\b|prüfung|klausur|\bgeprüft\b|\bbenote",
+            rf"\b(?:grade|mark){_SOME}\b(?:composed|consists?|made up|determined|calculated)\b",
+            rf"\bnote{_SOME}\b(?:setzt|zusammen|besteht|ergibt|gebildet|berechnet)",
+        ),
+        "people": (
+            rf"\bwho{_SOME}\b(?:responsible|teach(?:es)?|lectur|coordinat|in charge)|\blecturers?\b|\bdozent",
+            rf"\bwer{_SOME}\b(?:verantwort|hält|lehrt|unterrichtet|leitet|zuständig)|\bmodul(?:verantwortlich|beauftragte)",
+        ),
+        "duration": (r"\bhow long\b|\bwie lange?\b|\bduration\b",),
+        "language": (
+            r"\b(?:which|what) language|\btaught in (?:english|german)\b",
+            r"\bwelche[rn]? \w*sprache\b|\bauf (?:englisch|deutsch)\b",
+        ),
+        "contents": (
+            rf"\bwhat is{_SOME}\babout\b|\bcontents?\b|\btopics?\b|\bwhat (?:do|will|would) (?:i|we|you) learn\b",
+            r"\bworum geht\b|\bwas (?:lern|behandelt)|\binhalten?\b",
+        ),
+        "weight": (
+            r"\b(?:overall|final) (?:grade|mark)|\bgpa\b|\bgesamt(?:note|durch)|\babschlussnote|\bnotendurchschnitt",
+        ),
+        "workload": (r"\bworkload\b|\bhow many hours\b|\barbeitsaufwand\b|\bwie ?viele stunden\b",),
     }.items()
 }
+#: Letters of a word that may have an ending, at least, and of an ending, at most.
+SHORTEST_STEM, ENDING = 4, 2
 #: What parts the labelled values of a row.
 PARTS = re.compile(r";\s+")
 #: A label that only refers to one: “Prüfungsleistungen (siehe Teil 8)”.
@@ -58,16 +74,24 @@ class AskedLabels:
         return bool(self.keys) and not self.keys.isdisjoint(_labels(quote.shown))
 
     def name(self, candidate: Candidate) -> bool:
-        """Return whether the question has all words of a passage's innermost heading, but for codes."""
-        words = content_words(candidate.label.rsplit(BETWEEN, 1)[-1])
-        words = {word for word in words if not any(letter.isdigit() for letter in word)}
-        return bool(words) and words <= self.words
+        """Return whether the question has all words of a passage's innermost heading, but for codes and short ones."""
+        heading = distinct_words(candidate.label.rsplit(BETWEEN, 1)[-1])
+        told = [word for word in heading if content_words(word) and not any(letter.isdigit() for letter in word)]
+        return bool(told) and all(any(_are_one(word, said) for said in self.words) for word in told)
 
 
 def read_labels(question: str, *, within: str = "") -> AskedLabels:
     """Return the labels that a question asks for; the sections may be named in the whole that it is a part of."""
     keys = frozenset(key for key, pattern in ASKED.items() if pattern.search(question))
-    return AskedLabels(keys, frozenset(content_words(within or question)))
+    return AskedLabels(keys, frozenset(distinct_words(within or question)))
+
+
+def _are_one(word: str, other: str) -> bool:
+    """Return whether two words are the same but for an ending."""
+    short, long = sorted((word, other), key=len)
+    return word == other or (
+        len(short) >= SHORTEST_STEM and long.startswith(short) and len(long) - len(short) <= ENDING
+    )
 
 
 def _labels(text: str) -> Iterator[str]:

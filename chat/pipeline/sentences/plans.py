@@ -1,7 +1,7 @@
 """Rows of a plan of studies, for questions about which modules belong to an area or a term; English and German; pure.
 
-A plan is a table with a row a term and a column an area: “Semester: 1; Mathematics: Analysis (6); Law: Private law (6)”.
-Of a row, the areas that the question names answer, and the term that they stand in.
+A plan has a row a term and a column an area: “Semester: 1; Mathematics: Analysis (6); Law: Private law (6)”. Of a row
+the areas that the question names answer, and the term that they stand in.
 """
 
 import re
@@ -15,11 +15,14 @@ from knowledge.words.synonyms import read_synonyms
 
 #: Questions for several modules.
 LISTS = re.compile(
-    r"\b(?:was für|welche|what|which)\s+(?:\w+\s+){0,2}?(?:\w*module|\w*modules|\w*veranstaltungen|kurse|courses|fächer)\b",
+    r"\b(?:was für|welche|what|which)\s+(?:\w+\s+){0,2}?(?:\w*modules?|\w*veranstaltungen|kurse|courses|fächer)\b",
     re.IGNORECASE,
 )
 #: What the heading of a plan, or the line above it, says.
-PLAN = r"studien(?:verlauf|ablauf|plan)|modul(?:plan|übersicht)|curriculum|(?:study|course) plan|plan of stud|course structure"
+PLAN = (
+    r"studien(?:verlauf|ablauf|plan)|modul(?:plan|übersicht)|curriculum|(?:study|course) plan|plan of stud"
+    r"|course structure"
+)
 #: Labels of the terms in a row.
 TERM = re.compile(r"\W*(?:(?:studien)?jahr|(?:fach)?sem(?:ester|\.)?|year|term)(?: of study)?\W*:", re.IGNORECASE)
 WORD = re.compile(r"\w+")

@@ -22,6 +22,8 @@ POINTS_BACK = re.compile(
 )
 REFERS = re.compile(r"^(?:See|Siehe|More|Mehr|This page in|Diese Seite auf)\b")
 LINKED = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[\d{1,4}\])")
+#: The number of a form's row: “11 Credits: …”.
+COUNTED = re.compile(r"\d{1,2}(?=\s)")
 BREAK = re.compile(r"\n\s*\n")
 CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -134,7 +136,7 @@ def _items(text: str, following: Sequence[_Unit]) -> tuple[_Unit, ...]:
     if not text or ENDED.search(text):
         return ()
     length, items = len(text), []
-    for item in _list(following):
+    for item in _list(text, following):
         length += len(item.text) + 2
         if length > LONGEST:
             break
@@ -142,16 +144,22 @@ def _items(text: str, following: Sequence[_Unit]) -> tuple[_Unit, ...]:
     return tuple(items)
 
 
-def _list(following: Sequence[_Unit]) -> list[_Unit]:
-    """Return the items of the list that follows; where none of them stands apart, one that does begins another list."""
+def _list(lead: str, following: Sequence[_Unit]) -> list[_Unit]:
+    """Return the items of the list that follows a line.
+
+    Where none of them stands apart, one that does begins another list; so does one with the number after the line's.
+    """
     items = list(takewhile(lambda unit: unit.is_item, following))
+    if counted := COUNTED.match(lead):
+        after = f"{int(counted[0]) + 1} "
+        items = list(takewhile(lambda item: not item.text.startswith(after), items))
     if any(item.follows for item in items[1:]):
         items = [*items[:1], *takewhile(lambda item: item.follows, items[1:])]
     return items
 
 
 def _leads_on(lead: _Unit, following: Sequence[_Unit]) -> bool:
-    """Return whether a line with a colon at its end says nothing alone: what it leads to is shown with it, or not there."""
+    """Return whether a line with a colon at its end says nothing alone: what it leads to brings it, or is not there."""
     return not following or _is_led(following[0], lead)
 
 
@@ -167,7 +175,7 @@ def _with_items(lead: str, items: Sequence[_Unit], following: Sequence[_Unit]) -
     text = f"{lead} {'; '.join(said)}"
     marks = [f"{place}." if items[0].is_numbered else "-" for place in range(1, len(said) + 1)]
     listed = [f"{mark} {escape_marks(each)}" for mark, each in zip(marks, said, strict=True)]
-    if len(_list(following)) > len(items):
+    if len(_list(lead, following)) > len(items):
         listed.append(f"{len(said) + 1}. …" if items[0].is_numbered else "- …")
     return Quotable(text, text, lead=lead, items=tuple(listed))
 

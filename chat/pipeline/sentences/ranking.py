@@ -6,7 +6,6 @@ over the sentences of each question (listwise, as ListNet of Cao et al. 2007), s
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -17,8 +16,10 @@ import numpy as np
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
 from chat.pipeline.sentences.labelled import AskedLabels, read_labels
+from chat.pipeline.sentences.parts import split_question
 from chat.pipeline.sentences.plans import read_plan
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
+from chat.pipeline.sentences.sorts import asked_sorts, has_sort
 from chat.pipeline.sentences.unit_vectors import embed_english
 from chat.pipeline.tuning import (
     ASKED_BONUS,
@@ -29,7 +30,7 @@ from chat.pipeline.tuning import (
     PERIOD_BONUS,
 )
 from chat.pipeline.verification.alignment import has_word
-from chat.pipeline.verification.facts import Facts, read_facts
+from chat.pipeline.verification.facts import read_facts
 from chat.pipeline.verification.verify import Embed
 from core.inference.embeddings.language_means import centre
 from core.language import detect_language
@@ -48,34 +49,6 @@ FEATURES = (
     *("closeness", "passage_closeness", "english", "is_english"),
     *("words", "passage_words", "fits", "length", "figures"),
 )
-#: What a question asks for, English and German.
-SORTS = {
-    "money": re.compile(
-        r"\b(?:how much|what does .* cost|costs?|fees?|price|expensive|pay|wie ?viel (?:kostet|geld|zahl\w*)|kostet"
-        r"|kosten|gebühr\w*|teuer|zahl\w*)\b",
-        re.IGNORECASE,
-    ),
-    "duration": re.compile(r"\b(?:how (?:long|old|soon)|wie (?:lange|alt)|dauert?|duration)\b", re.IGNORECASE),
-    "date": re.compile(
-        r"\b(?:when|what time|deadlines?|by when|how late|opening hours|open|wann|frist\w*|uhrzeit|termin\w*"
-        r"|öffnungszeit\w*|spätestens)\b",
-        re.IGNORECASE,
-    ),
-    "count": re.compile(r"\b(?:how (?:many|often)|wie (?:viele|oft))\b", re.IGNORECASE),
-    "place": re.compile(r"\b(?:where|who|which office|contact|wo|wohin|welche stelle|wer|wen)\b", re.IGNORECASE),
-}
-#: What begins another part of a question.
-PART = re.compile(
-    r"(?:,|\?|\b(?:and|or|und|oder)\b)[\s,]+(?=(?:and |und )?(?:what|when|where|which|who|how|by when|until when"
-    r"|is|are|do|does|can|should|must|was|wann|wo|welche\w*|wer|wie|bis wann|ist|kann|muss|darf)\b)",
-    re.IGNORECASE,
-)
-#: A part of fewer words asks for nothing by itself.
-SHORTEST_PART = 3
-DURATIONS = frozenset({"day", "workday", "week", "month", "year", "hour", "minute", "semester"})
-FREE = re.compile(r"\bfree\b|kostenlos|no tuition|keine", re.IGNORECASE)
-CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\b(?:week|month|day|woche|monat|tag)", re.IGNORECASE)
-PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|amt|zentrum|service", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +198,7 @@ def compute_features(
 ) -> "NDArray[np.float64]":
     """Return the features of each unit, of shape (units, FEATURES)."""
     asked = read_facts(without_periods(question))
-    sorts = [name for name, pattern in SORTS.items() if pattern.search(question)]
+    sorts = asked_sorts(question)
     facts = [(_read(quote.shown), _read(f"{candidate.label}. {quote.shown}")) for candidate, quote in units]
     # A word that few of the sentences have tells more than one that all of them have.
     rarity = [
@@ -254,7 +227,7 @@ def compute_features(
                 compared.is_english[place],
                 share(whole.keys),
                 words[candidate.passage_id],
-                sum(_fits(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0,
+                sum(has_sort(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0,
                 math.log(len(quote.shown) / 100),
                 bool(own.figures),
             )
@@ -279,21 +252,6 @@ def _weights() -> "NDArray[np.float64]":
     return np.array([fitted[name] for name in FEATURES])
 
 
-def _fits(sort: str, facts: Facts, text: str) -> bool:
-    measures = {figure.measure for figure in facts.figures}
-    match sort:
-        case "money":
-            return "money" in measures or bool(FREE.search(text))
-        case "duration":
-            return bool(measures & DURATIONS)
-        case "date":
-            keys = {key[:2] for figure in facts.figures for reading in figure.readings for key in reading}
-            return bool(keys & {"d:", "t:"}) or bool(CLOCK.search(text))
-        case "count":
-            return bool(facts.figures)
-    return bool(PLACE.search(text))
-
-
 def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit], labels: AskedLabels) -> float:
     bonus = PERIOD_BONUS if wanted and unit.grade == Grade.FITS else 0.0
     bonus += LABEL_BONUS if labels.are_answered_by(unit.candidate, unit.quote) else 0.0
@@ -313,9 +271,3 @@ def _graded(candidate: Candidate, wanted: Sequence[Period]) -> list[tuple[Quotab
         return [(quote, Grade.MAY) for quote in quotes]
     grades = grade_sentences(wanted, candidate.label.split(BETWEEN), candidate.text)
     return list(zip(quotes, grades, strict=True))
-
-
-def split_question(question: str) -> list[str]:
-    """Return the parts of a question that ask for several things, or the question alone."""
-    parts = [words for part in PART.split(question) if (words := part.strip(" ,?"))]
-    return parts if len(parts) > 1 and all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]

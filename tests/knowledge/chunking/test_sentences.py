@@ -28,6 +28,7 @@ from knowledge.chunking.sentences import sentence_spans, split_sentences
         "Write to max.m.muster@uni-marburg.de or www.uni-marburg.de today.",
         "Der Ph.D. Studiengang und das U.S. Visum.",
         "J. R. R. Tolkien wrote it.",
+        "Univ.-Prof. Dr.-Ing. Emma Noether und Dr. rer. nat. Carla Gauß.",
         "Ist das so? fragte sie.",
         "Geöffnet Mo. 10 Uhr, Mi. 12 Uhr.",
         "Gebühren usw. werden fällig ... oder nicht.",
