@@ -14,7 +14,7 @@ from core.terms import content_words, distinct_words
 from knowledge.courses.labels import find_label
 
 #: Words between two of a pattern.
-_SOME = r"\b[^?\n]{0,80}?"
+_SOME = r"\b[^?\n]{0,200}?"
 #: What a question asks for, by the labels' field, or their kind if they have no field.
 ASKED = {
     key: re.compile("|".join(patterns), re.IGNORECASE)
