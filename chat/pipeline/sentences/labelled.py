@@ -23,9 +23,16 @@ ASKED = {
         "year": (r"\b(?:which|what) (?:semester|term|year)\b", r"\bwelche[mns]? (?:\w*semester|studienjahr)\b"),
         "turn": (
             r"\b(?:which|what) (?:semester|term)\b|\bwelche[mns]? \w*semester\b|\bhow often\b|\bwie oft\b|\bturnus\b",
-            rf"\bwhen{_SOME}\b(?:offered|taught|take place)\b|\bwann{_SOME}\b(?:angeboten|statt)\b",
+            rf"\bwhen{_SOME}\b(?:offered|taught|take place)\b",
+            rf"\b(?:offered|taught|held){_SOME}\b(?:summer|winter|spring|fall)\b",
+            rf"\b(?:wann|(?:sommer|winter)(?:semester)?){_SOME}\b(?:angeboten|statt)\b",
         ),
-        "prerequisites": (r"\bprerequisites?\b|\brequirements?\b|voraussetzung|\bvorkenntnissen?\b",),
+        "prerequisites": (
+            r"\bprerequisites?\b|\brequirements?\b|voraussetzung|\bvorkenntniss?e?n?\b",
+            rf"\bbefore{_SOME}\b(?:taken|passed|completed|attended)\b",
+            rf"\b(?:take|pass|complete|attend|know|need){_SOME}\bbefore\b",
+            rf"\bvor(?:her)?{_SOME}\b(?:gehört|belegt|bestanden|absolviert|besucht|abgeschlossen)\b",
+        ),
         "assessment": (
             r"\bexam(?:s|inations?|ined)?\b|\bassess|\bgrad(?:ed|ing)\b|prüfung|klausur|\bgeprüft\b|\bbenote",
             rf"\b(?:grade|mark){_SOME}\b(?:composed|consists?|made up|determined|calculated)\b",
@@ -33,6 +40,7 @@ ASKED = {
         ),
         "people": (
             rf"\bwho{_SOME}\b(?:responsible|teach(?:es)?|lectur|coordinat|in charge)|\blecturers?\b|\bdozent",
+            r"\b(?:whom?|where) (?:do|can|should) i (?:ask|contact)\b|\ban wen\b|\bansprechpartner",
             rf"\bwer{_SOME}\b(?:verantwort|hält|lehrt|unterrichtet|leitet|zuständig)|\bmodul(?:verantwortlich|beauftragte)",
         ),
         "duration": (r"\bhow long\b|\bwie lange?\b|\bduration\b",),
@@ -52,6 +60,8 @@ ASKED = {
 }
 #: Letters of a word that may have an ending, at least, and of an ending, at most.
 SHORTEST_STEM, ENDING = 4, 2
+#: What tells “Marketing 2” and “Marketing II” from others.
+NUMERAL = re.compile(r"\d+|[ivx]+")
 #: What parts the labelled values of a row.
 PARTS = re.compile(r";\s+")
 #: A label that only refers to one: “Prüfungsleistungen (siehe Teil 8)”.
@@ -74,9 +84,12 @@ class AskedLabels:
         return bool(self.keys) and not self.keys.isdisjoint(_labels(quote.shown))
 
     def name(self, candidate: Candidate) -> bool:
-        """Return whether the question has all words of a passage's innermost heading, but for codes and short ones."""
+        """Return whether the question has all words and numbers of a passage's innermost heading.
+
+        Codes and short words need not be there.
+        """
         heading = distinct_words(candidate.label.rsplit(BETWEEN, 1)[-1])
-        told = [word for word in heading if content_words(word) and not any(letter.isdigit() for letter in word)]
+        told = [word for word in heading if NUMERAL.fullmatch(word) or (content_words(word) and word.isalpha())]
         return bool(told) and all(any(_are_one(word, said) for said in self.words) for word in told)
 
 
