@@ -19,7 +19,10 @@ _SOME = r"\b[^?\n]{0,200}?"
 ASKED = {
     key: re.compile("|".join(patterns), re.IGNORECASE)
     for key, patterns in {
-        "ects": (r"\b(?:credits?|credit points?|ects|cp|lp|(?:leistungs|kredit|anrechnungs)punkten?)\b",),
+        # "I have 80 ECTS" tells how many there are.
+        "ects": (
+            r"(?<!\d)(?<!\d\s)\b(?:credits?|credit points?|ects|cp|lp|(?:leistungs|kredit|anrechnungs)punkten?)\b",
+        ),
         "year": (r"\b(?:which|what) (?:semester|term|year)\b", r"\bwelche[mns]? (?:\w*semester|studienjahr)\b"),
         "turn": (
             r"\b(?:which|what) (?:semester|term)\b|\bwelche[mns]? \w*semester\b|\bhow often\b|\bwie oft\b|\bturnus\b",

@@ -4,6 +4,7 @@ import pytest
 
 from chat.pipeline.answering.composition import compose
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.sentences.labelled import read_labels
 from chat.pipeline.sentences.quotable import quotable
 from chat.pipeline.sentences.ranking import rank_parts
 from chat.pipeline.tuning import MOST_PROSE_WORDS
@@ -65,6 +66,11 @@ def test_what_a_label_of_the_module_says_is_what_is_quoted(question: str, value:
     texts = shown(question, record("Gardens and Parks"))
     assert any(value in text for text in texts)
     assert sum(len(text.split()) for text in texts) <= MOST_PROSE_WORDS
+
+
+def test_a_label_that_the_question_gives_a_value_of_is_not_asked_for() -> None:
+    assert not read_labels("I have 80 ECTS, may I study gardens and parks?").keys
+    assert read_labels("How many ECTS are gardens and parks?").keys == {"ects"}
 
 
 def test_of_several_modules_the_one_that_is_named_answers() -> None:
