@@ -18,9 +18,8 @@ from knowledge.chunking.periods import asked, in_full
 from knowledge.retrieval.editions import EditionsFound, Missing, find_editions, prefer_editions
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
-from knowledge.retrieval.programmes import prefer_programmes
 from knowledge.retrieval.query_vectors import guess_vector, search_vector
-from knowledge.retrieval.reordering import put_other_periods_last, rerank
+from knowledge.retrieval.reordering import prefer_programmes, put_other_periods_last, rerank
 from knowledge.retrieval.tuning import EDITIONS_AMONG, PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 from knowledge.words.dictionary import is_common_word

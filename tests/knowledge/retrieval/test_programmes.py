@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.models import Document
-from knowledge.retrieval.programmes import prefer_programmes
+from knowledge.retrieval.reordering import prefer_programmes
 from tests.factories import DocumentFactory
 
 pytestmark = pytest.mark.django_db

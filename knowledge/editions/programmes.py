@@ -1,4 +1,4 @@
-"""Handbooks of several programmes in a ranking: those of the programme that a question names come first.
+"""Documents of one kind for several programmes, such as handbooks, and which of them a question names; pure.
 
 A module is in the handbooks of several programmes, in nearly the same words, and not for the same credits. Handbooks
 are told from other documents by their titles, which are the same up to a colon: “Module handbook: B.Sc. Economics”.
@@ -9,13 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from core.db.prepared import fetch_all
 from core.terms import distinct_words, topic_words
 from knowledge.chunking.periods import without_periods
-from knowledge.retrieval.tuning import LEAST_PROGRAMME_SHARE
 from knowledge.words.synonyms import read_synonyms
 
-TITLES = "SELECT id, title FROM knowledge_document WHERE id = ANY(%s::bigint[])"
 #: The degrees that titles and questions name, however they write them.
 DEGREES = {
     "bachelor": re.compile(r"\bbachelor|\bb\.\s?(?:sc|a|ed|eng)\b|\bbsc\b", re.IGNORECASE),
@@ -27,28 +24,24 @@ NAMES_PROGRAMME = re.compile(
     re.IGNORECASE,
 )
 WORD = re.compile(r"\w+")
+#: Words of a question that are compared at most: those of a pasted page would only cost time.
+MOST_WORDS = 64
 
 
-def prefer_programmes(
-    order: Sequence[int], documents: Mapping[int, int], scores: Mapping[int, float], question: str
-) -> list[int]:
-    """Return the passages with those of the programme named before those of documents that differ in it.
+def names_programme(question: str) -> bool:
+    """Return whether a question names a degree or speaks of a programme."""
+    return bool(NAMES_PROGRAMME.search(question))
 
-    Such a passage gives way if the programme's best one has some share of its score, and else keeps its place.
-    `documents` has each passage's document. One query, if the question names a degree or speaks of a programme.
+
+def choose_programmes(question: str, titles: Mapping[int, str]) -> Iterator[tuple[set[int], set[int]]]:
+    """Yield, for each kind of documents, those of the programme that the question names, and the others, if any.
+
+    `titles` has the documents' titles by their ids.
     """
-    if not NAMES_PROGRAMME.search(question):
-        return list(order)
-    titles = dict(fetch_all(TITLES, [list({documents[passage] for passage in order})]))
-    behind: set[int] = set()
     for members in _series(titles):
         named = _most_named(question, members)
-        if len(named) == len(members):
-            continue
-        best = max(scores.get(passage, 0.0) for passage in order if documents[passage] in named)
-        others = {passage for passage in order if documents[passage] in members and documents[passage] not in named}
-        behind |= {passage for passage in others if best >= LEAST_PROGRAMME_SHARE * scores.get(passage, 0.0)}
-    return [*(passage for passage in order if passage not in behind), *(each for each in order if each in behind)]
+        if others := members.keys() - named:
+            yield named, others
 
 
 def _series(titles: Mapping[int, str]) -> Iterator[dict[int, str]]:
@@ -63,7 +56,7 @@ def _series(titles: Mapping[int, str]) -> Iterator[dict[int, str]]:
 
 def _most_named(question: str, members: Mapping[int, str]) -> set[int]:
     """Return the documents whose programme the question says most of: the degree, the subject, or both side by side."""
-    words = WORD.findall(without_periods(question))
+    words = WORD.findall(without_periods(question))[:MOST_WORDS]
     said = [_readings(word) for word in words]
     titles = {document: (without_periods(title), distinct_words(title)) for document, title in members.items()}
     has = {document: [_has(readings, *title) for readings in said] for document, title in titles.items()}
