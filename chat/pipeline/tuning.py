@@ -33,6 +33,9 @@ OTHER_LANGUAGE_SHARE = 2
 #: Passages whose sentences are compared with the question; the answer is made from those with the best ones. With 6 the
 #: right sentence of held-out questions was among them for 119 of 149, with 14 and two of the other language for 134.
 READ_PASSAGES = 14
+#: Passages that are read besides, of sections that a question names, if they have the label that it asks for. Not
+#: measured: a handbook has one a module and label, and several editions of it may be found.
+MOST_OF_SECTIONS = 6
 #: Sentences that are quoted at most, and how close to the best one's score a further one must be: more of either
 #: brought few right answers more (`benchmarks.sentence_ranking`).
 QUOTED_SENTENCES, QUOTE_MARGIN = 4, 3.5
@@ -44,6 +47,8 @@ MOST_FURTHER_WORDS = 35
 #: Bonus of a sentence about the year or term that the question names. More than QUOTE_MARGIN: no vaguer sentence is
 #: quoted beside it.
 PERIOD_BONUS = 6.0
+#: Bonus of a row with a value under the label that is asked for, in a section that the question names. As much.
+LABEL_BONUS = 6.0
 #: From this similarity to a curated FAQ on, a message is no small talk. Of 929 examples of small talk two are so close
 #: to one of the demo's FAQs.
 LEAST_CURATED_SIMILARITY = 0.4

@@ -32,6 +32,7 @@ def _words(text: str) -> frozenset[str]:
 _ABBREVIATIONS = _words("""
     dr prof mr mrs ms st nr abschn approx ausg bspw bzgl bzw ca cf dgl dipl einschl engl evtl exkl gem ggf ggfs hl hrsg
     inkl insb insbes jr lt max mind min mio mrd od priv sog sr stellv tel univ vgl viz vs zzgl hs dept
+    habil ing jur nat oec pol rer
     jan feb febr apr jun jul aug sep sept okt oct nov dez dec d.h e.g i.d.r i.e u.a v.a z.b
 """)
 # Abbreviations only in front of a number: "No. 5" and "Art. 2", but "The answer is no. Then".
@@ -41,6 +42,7 @@ _BEFORE_NUMBER = _words("""
 """)
 _ORDINAL = re.compile(r"\d{1,2}|(?:[0-2]?\d|3[01])\.(?:0?[1-9]|1[0-2])|[IVXLC]{2,5}")  # "15.", "15.07.", "XIV."
 _DOTTED = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+")  # "U.S.", "Ph.D.", "M.Sc.", "m.w.N."
+_FIGURE_BEHIND = re.compile(r"\(\d{1,4}\)[;,]")  # "Willkommen! (12); Recht (6)": a sentence does not begin so
 _MARKER = re.compile(r"\d{1,3}|[^\W\d_]")  # "1." or "a." at the head of a unit numbers it
 # A capital here is no noun's: after an ordinal or a dotted abbreviation such a word does open a sentence.
 _STARTERS = _words("""
@@ -95,13 +97,13 @@ def _closes(token: str, following: str, *, opening: bool) -> bool:
     """Decide whether a sentence ends with `token`, given the token after it; `opening`: it is its sentence's first."""
     core = token.rstrip(_CLOSERS)
     next_word = following.lstrip(_OPENERS)
-    if not core or core[-1] not in _STOPS or next_word[:1].islower():
+    if not core or core[-1] not in _STOPS or next_word[:1].islower() or _FIGURE_BEHIND.fullmatch(following):
         return False
     stem = core.rstrip(_STOPS).lstrip(_OPENERS)
     if core[len(core.rstrip(_STOPS)) :] != ".":
         return bool(stem)
     word = stem.casefold()
-    if word in _ABBREVIATIONS or word.endswith("str") or (opening and _MARKER.fullmatch(stem)):
+    if word.rpartition("-")[2] in _ABBREVIATIONS or word.endswith("str") or (opening and _MARKER.fullmatch(stem)):
         return False
     if word in _BEFORE_NUMBER:
         return not next_word[:1].isdigit()

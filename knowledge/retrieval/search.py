@@ -19,7 +19,7 @@ from knowledge.retrieval.editions import EditionsFound, Missing, find_editions, 
 from knowledge.retrieval.fusion import Fusion, weighted_rrf, weighted_scores
 from knowledge.retrieval.live_index import Served, lexical_index, served_generation
 from knowledge.retrieval.query_vectors import guess_vector, search_vector
-from knowledge.retrieval.reordering import put_other_periods_last, rerank
+from knowledge.retrieval.reordering import prefer_programmes, put_other_periods_last, rerank
 from knowledge.retrieval.tuning import EDITIONS_AMONG, PROTECTED_CONFIDENCE
 from knowledge.retrieval.types import Hit, Origin, Query, Retriever, Scope
 from knowledge.words.dictionary import is_common_word
@@ -142,6 +142,9 @@ def retrieve(text: str, *, plan: Plan, scope: Scope, k: int, guesses: Sequence[s
     if editions.choices:
         with _timed(timings, "prefer"):
             order, replaced = prefer_editions(order, documents, _without_faqs(plan, runs, scores), editions)
+    if plan.prefers_editions:
+        with _timed(timings, "programmes"):
+            order = prefer_programmes(order, documents, _without_faqs(plan, runs, scores), read_as)
     hits = [
         RankedPassage(passage, documents[passage], rank, scores[passage], ranks[passage])
         for rank, passage in enumerate(order[:k], start=1)

@@ -22,6 +22,9 @@ EDITIONS_AMONG = 50
 #: editions are near-identical, so their scores lie close. One that no passage of the chosen edition comes near says
 #: something that only its own edition says, and stays.
 LEAST_EDITION_SHARE = 0.6
+#: The same for a passage of another programme's handbook than the question names. Chosen by hand: one that only words
+#: or only meanings found scores at most 0.4 or 0.6.
+LEAST_PROGRAMME_SHARE = 0.3
 #: Words of a question that BM25 looks up in each language. Not measured: questions are rarely longer, and the words of
 #: a pasted page would only cost time.
 MOST_TERMS = 64

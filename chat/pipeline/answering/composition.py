@@ -109,7 +109,7 @@ def _choose(
                 continue
             length = len(text.split())
             is_too_long = length > MOST_FURTHER_WORDS or words + length > MOST_PROSE_WORDS
-            if content_words(text) <= told or (taken and is_too_long):
+            if content_words(each.quote.text) <= told or (taken and is_too_long):
                 continue
             told |= content_words(text)
             # A sentence that another one brings along is in its place, so that nothing is read twice.

@@ -12,6 +12,7 @@ from django.utils import timezone
 from chat.protocol.shapes import Link, Source
 from core.db.prepared import fetch_all
 from faqs.answers.signature import sign
+from knowledge.chunking.leads import find_lead
 from knowledge.chunking.numbered_links import find_numbered, list_addresses, without_numbers
 from knowledge.chunking.plain_text import make_plain
 from knowledge.chunking.recognised import MORE_PAGES, has_recognised_line
@@ -64,6 +65,7 @@ FRAGMENT_WORDS = 8
 class Candidate:
     """A retrieved passage that an answer may cite; `number` is what the model sees, from 1.
 
+    `text` begins with the line that leads to it, if the passage before it ends with that.
     `rank` is its place in what was found, from 1; it stays when the sources are chosen and numbered anew.
     """
 
@@ -110,7 +112,10 @@ SELECT passage.id, passage.document_id, document.title, document.url, passage.he
     edition.kind, edition.begins, edition.ends,
     (SELECT jsonb_path_query_array(jsonb_agg(picture.lines), '$[*][*][0]')::text FROM knowledge_picturepage AS picture
         WHERE picture.document_id = document.id AND picture.state = 'in_text'
-        AND picture.page BETWEEN passage.page AND passage.page + {MORE_PAGES})
+        AND picture.page BETWEEN passage.page AND passage.page + {MORE_PAGES}),
+    (SELECT before.text FROM knowledge_passage AS before WHERE before.document_id = passage.document_id
+        AND before.generation_id = passage.generation_id AND before.position = passage.position - 1
+        AND before.heading_path = passage.heading_path AND NOT before.is_withheld)
 FROM knowledge_passage AS passage JOIN knowledge_document AS document ON document.id = passage.document_id
 LEFT JOIN faqs_answerpage AS written ON document.is_written_answer AND written.document_id = document.id
 LEFT JOIN faqs_faq AS faq ON faq.id = written.faq_id
@@ -133,9 +138,10 @@ def load_candidates(hits: Sequence[RankedPassage], *, language: str = "") -> lis
 
 def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
     passage_id, document_id, title, url, path, text, page, audience, language, *others = row
-    is_written, office, checked_on, seen, listed, kind, begins, ends, recognised = others
+    is_written, office, checked_on, seen, listed, kind, begins, ends, recognised, before = others
     edition = name_term(Term.between(kind, begins, ends), spoken) if kind and spoken else ""
     day = checked_on if is_written else seen and timezone.localdate(seen)
+    lead = find_lead(before, text) if before else ""
     return Candidate(
         number=number,
         passage_id=passage_id,
@@ -143,7 +149,7 @@ def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
         title=title,
         url=url,
         heading=BETWEEN.join(part for part in path if part != title),
-        text=without_numbers(text),
+        text=without_numbers(f"{lead}\n\n{text}" if lead else text),
         page=page,
         audience=tuple(audience),
         language=language,

@@ -12,6 +12,7 @@ from chat.pipeline.retrieval.office import find_office_answer
 from chat.pipeline.retrieval.other_languages import add_other_languages
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
 from chat.pipeline.retrieval.related import next_questions
+from chat.pipeline.retrieval.sections import add_named_sections
 from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.tuning import CLOSER_PERIOD, COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
@@ -173,6 +174,10 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     read = add_other_languages(
         found.question, found.candidates, found.retrieval, scope=scope, languages=ask.languages or LANGUAGES
     )
+    if profile.reads_sentences:
+        read = add_named_sections(
+            found.question, read, found.retrieval, language=ask.language if profile.plan.prefers_editions else ""
+        )
     context.retrieval, context.evidence = found.retrieval, found.evidence
     context.found = context.candidates = read
     context.office = find_office_answer(found.retrieval, language=ask.language, scope=scope)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from core.terms import topic_words
+from knowledge.chunking.leads import LONGEST_LEAD
 from knowledge.chunking.plain_text import escape_marks, make_plain
 from knowledge.chunking.sentences import sentence_spans
 
@@ -20,6 +22,8 @@ POINTS_BACK = re.compile(
 )
 REFERS = re.compile(r"^(?:See|Siehe|More|Mehr|This page in|Diese Seite auf)\b")
 LINKED = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[\d{1,4}\])")
+#: The number of a form's row: “11 Credits: …”.
+COUNTED = re.compile(r"\d{1,2}(?=\s)")
 BREAK = re.compile(r"\n\s*\n")
 CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -59,7 +63,9 @@ def quotable(passage: str) -> list[Quotable]:
     lead = before = None
     for place, unit in enumerate(units):
         items = () if unit.is_item or unit.row else _items(unit.text, units[place + 1 :])
-        if items:
+        if not items and unit.text.endswith(":") and not unit.is_item and _leads_on(unit, units[place + 1 :]):
+            found.append(Quotable("", ""))
+        elif items:
             found.append(_with_items(unit.text, items, units[place + 1 :]))
         else:
             needed = _needed(unit, before=before, lead=lead)
@@ -130,12 +136,37 @@ def _items(text: str, following: Sequence[_Unit]) -> tuple[_Unit, ...]:
     if not text or ENDED.search(text):
         return ()
     length, items = len(text), []
-    for item in following:
+    for item in _list(text, following):
         length += len(item.text) + 2
-        if not item.is_item or length > LONGEST:
+        if length > LONGEST:
             break
         items.append(item)
     return tuple(items)
+
+
+def _list(lead: str, following: Sequence[_Unit]) -> list[_Unit]:
+    """Return the items of the list that follows a line.
+
+    Where none of them stands apart, one that does begins another list; so does one with the number after the line's.
+    """
+    items = list(takewhile(lambda unit: unit.is_item, following))
+    if counted := COUNTED.match(lead):
+        after = f"{int(counted[0]) + 1} "
+        items = list(takewhile(lambda item: not item.text.startswith(after), items))
+    if any(item.follows for item in items[1:]):
+        items = [*items[:1], *takewhile(lambda item: item.follows, items[1:])]
+    return items
+
+
+def _leads_on(lead: _Unit, following: Sequence[_Unit]) -> bool:
+    """Return whether a line with a colon at its end says nothing alone: what it leads to brings it, or is not there."""
+    return not following or _is_led(following[0], lead)
+
+
+def _is_led(unit: _Unit, before: _Unit) -> bool:
+    """Return whether a sentence is what the short line before it leads to."""
+    is_lead = before.text.endswith(":") and len(before.text) <= LONGEST_LEAD and not (before.is_item or before.row)
+    return is_lead and bool(unit.text) and not (unit.is_item or unit.row)
 
 
 def _with_items(lead: str, items: Sequence[_Unit], following: Sequence[_Unit]) -> Quotable:
@@ -144,7 +175,7 @@ def _with_items(lead: str, items: Sequence[_Unit], following: Sequence[_Unit]) -
     text = f"{lead} {'; '.join(said)}"
     marks = [f"{place}." if items[0].is_numbered else "-" for place in range(1, len(said) + 1)]
     listed = [f"{mark} {escape_marks(each)}" for mark, each in zip(marks, said, strict=True)]
-    if len(following) > len(items) and following[len(items)].is_item:
+    if len(_list(lead, following)) > len(items):
         listed.append(f"{len(said) + 1}. …" if items[0].is_numbered else "- …")
     return Quotable(text, text, lead=lead, items=tuple(listed))
 
@@ -157,7 +188,7 @@ def _needed(unit: _Unit, *, before: _Unit | None, lead: _Unit | None) -> str:
     if unit.is_item:
         goes_on = unit.text[:1].islower() and not ENDED.search(goes_on_from.text)
     else:
-        goes_on = unit.follows and bool(POINTS_BACK.match(unit.text))
+        goes_on = _is_led(unit, before or unit) or (unit.follows and bool(POINTS_BACK.match(unit.text)))
     return goes_on_from.text if goes_on else ""
 
 

@@ -6,7 +6,6 @@ over the sentences of each question (listwise, as ListNet of Cao et al. 2007), s
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -16,17 +15,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
+from chat.pipeline.sentences.labelled import AskedLabels, read_labels
+from chat.pipeline.sentences.parts import split_question
+from chat.pipeline.sentences.plans import read_plan
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
+from chat.pipeline.sentences.sorts import asked_sorts, has_sort
 from chat.pipeline.sentences.unit_vectors import embed_english
 from chat.pipeline.tuning import (
     ASKED_BONUS,
     ASKED_SIMILARITY,
     HINT_BONUS,
+    LABEL_BONUS,
     LEAST_FAQ_SIMILARITY,
     PERIOD_BONUS,
 )
 from chat.pipeline.verification.alignment import has_word
-from chat.pipeline.verification.facts import Facts, read_facts
+from chat.pipeline.verification.facts import read_facts
 from chat.pipeline.verification.verify import Embed
 from core.inference.embeddings.language_means import centre
 from core.language import detect_language
@@ -45,34 +49,6 @@ FEATURES = (
     *("closeness", "passage_closeness", "english", "is_english"),
     *("words", "passage_words", "fits", "length", "figures"),
 )
-#: What a question asks for, English and German.
-SORTS = {
-    "money": re.compile(
-        r"\b(?:how much|what does .* cost|costs?|fees?|price|expensive|pay|wie ?viel (?:kostet|geld|zahl\w*)|kostet"
-        r"|kosten|gebühr\w*|teuer|zahl\w*)\b",
-        re.IGNORECASE,
-    ),
-    "duration": re.compile(r"\b(?:how (?:long|old|soon)|wie (?:lange|alt)|dauert?|duration)\b", re.IGNORECASE),
-    "date": re.compile(
-        r"\b(?:when|what time|deadlines?|by when|how late|opening hours|open|wann|frist\w*|uhrzeit|termin\w*"
-        r"|öffnungszeit\w*|spätestens)\b",
-        re.IGNORECASE,
-    ),
-    "count": re.compile(r"\b(?:how (?:many|often)|wie (?:viele|oft))\b", re.IGNORECASE),
-    "place": re.compile(r"\b(?:where|who|which office|contact|wo|wohin|welche stelle|wer|wen)\b", re.IGNORECASE),
-}
-#: What begins another part of a question.
-PART = re.compile(
-    r"(?:,|\?|\b(?:and|or|und|oder)\b)[\s,]+(?=(?:and |und )?(?:what|when|where|which|who|how|by when|until when"
-    r"|is|are|do|does|can|should|must|was|wann|wo|welche\w*|wer|wie|bis wann|ist|kann|muss|darf)\b)",
-    re.IGNORECASE,
-)
-#: A part of fewer words asks for nothing by itself.
-SHORTEST_PART = 3
-DURATIONS = frozenset({"day", "workday", "week", "month", "year", "hour", "minute", "semester"})
-FREE = re.compile(r"\bfree\b|kostenlos|no tuition|keine", re.IGNORECASE)
-CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\b(?:week|month|day|woche|monat|tag)", re.IGNORECASE)
-PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|amt|zentrum|service", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +87,8 @@ class _Unit:
     grade: Grade
     passage: int
     place: int
+    #: It is a row of a plan that has what is asked for.
+    is_of_plan: bool
 
 
 def rank_sentences(
@@ -121,15 +99,54 @@ def rank_sentences(
     `embed` returns unit vectors; without it words alone count. `curated` holds the hits of passages that a FAQ points
     to: staff know best, and what they wrote as a good answer tells which sentence is meant.
     """
-    wanted = periods.asked(question)
+    return _rank(question, candidates, embed=embed, curated=curated, labels=read_labels(question))
+
+
+def rank_parts(
+    question: str, candidates: Sequence[Candidate], *, embed: Embed | None, curated: Mapping[int, Hit]
+) -> list[list[RankedSentence]]:
+    """Rank the sentences for each part of a question that asks for several things; as `rank_sentences`.
+
+    A part alone does not say what it is about, so the whole question's scores are added, and the whole question names
+    the section that a label stands in.
+    """
+    parts = split_question(question)
+    if len(parts) == 1:
+        return [rank_sentences(question, candidates, embed=embed, curated=curated)]
+    whole = _rank(question, candidates, embed=embed, curated=curated, labels=AskedLabels())
+    of_all = {(each.passage, each.place): each.score for each in whole}
+    rankings = []
+    for part in parts:
+        labels = read_labels(part, within=question)
+        ranked = _rank(part, candidates, embed=embed, curated={}, labels=labels)
+        added = [
+            replace(each, score=each.score + of_all[each.passage, each.place])
+            for each in ranked
+            if (each.passage, each.place) in of_all
+        ]
+        rankings.append(sorted(added, key=lambda each: -each.score))
+    return rankings
+
+
+def _rank(
+    question: str,
+    candidates: Sequence[Candidate],
+    *,
+    embed: Embed | None,
+    curated: Mapping[int, Hit],
+    labels: AskedLabels,
+) -> list[RankedSentence]:
+    wanted, plan = periods.asked(question), read_plan(question)
     units = [
-        _Unit(candidate, quote, grade, passage, place)
+        _Unit(candidate, row or quote, grade, passage, place, is_of_plan=row is not None)
         for passage, candidate in enumerate(candidates)
         for place, (quote, grade) in enumerate(_graded(candidate, wanted))
         if SHORTEST <= len(quote.text) <= LONGEST and grade != Grade.OTHER
+        for row in [plan.shorten(candidate, quote)]
     ]
     if not units:
         return []
+    planned = _of_one_plan(units)
     pairs = [(unit.candidate, unit.quote) for unit in units]
     compared = compare(question, pairs, embed)
     features = compute_features(question, pairs, compared)
@@ -139,7 +156,7 @@ def rank_sentences(
             unit.quote,
             unit.passage,
             unit.place,
-            float(score) + _bonus(unit, wanted, curated),
+            float(score) + _bonus(unit, wanted, curated, labels) + (LABEL_BONUS if unit in planned else 0.0),
             float(close),
         )
         for unit, score, close in zip(units, score_features(features), compared.closeness, strict=True)
@@ -147,28 +164,13 @@ def rank_sentences(
     return sorted(ranked, key=lambda each: -each.score)
 
 
-def rank_parts(
-    question: str, candidates: Sequence[Candidate], *, embed: Embed | None, curated: Mapping[int, Hit]
-) -> list[list[RankedSentence]]:
-    """Rank the sentences for each part of a question that asks for several things; as `rank_sentences`.
-
-    A part alone does not say what it is about, so the whole question's scores are added.
-    """
-    parts = split_question(question)
-    if len(parts) == 1:
-        return [rank_sentences(question, candidates, embed=embed, curated=curated)]
-    whole = rank_sentences(question, candidates, embed=embed, curated=curated)
-    of_all = {(each.passage, each.place): each.score for each in whole}
-    rankings = []
-    for part in parts:
-        ranked = rank_sentences(part, candidates, embed=embed, curated={})
-        added = [
-            replace(each, score=each.score + of_all[each.passage, each.place])
-            for each in ranked
-            if (each.passage, each.place) in of_all
-        ]
-        rankings.append(sorted(added, key=lambda each: -each.score))
-    return rankings
+def _of_one_plan(units: Sequence[_Unit]) -> list[_Unit]:
+    """Return the rows of the plan that has most of what is asked for, the first of those: others repeat it."""
+    plans: dict[tuple[int, str], list[_Unit]] = {}
+    for unit in units:
+        if unit.is_of_plan:
+            plans.setdefault((unit.candidate.document_id, unit.candidate.heading), []).append(unit)
+    return max(plans.values(), key=len, default=[])
 
 
 def compare(question: str, units: Sequence[tuple[Candidate, Quotable]], embed: Embed | None) -> Compared:
@@ -196,7 +198,7 @@ def compute_features(
 ) -> "NDArray[np.float64]":
     """Return the features of each unit, of shape (units, FEATURES)."""
     asked = read_facts(without_periods(question))
-    sorts = [name for name, pattern in SORTS.items() if pattern.search(question)]
+    sorts = asked_sorts(question)
     facts = [(_read(quote.shown), _read(f"{candidate.label}. {quote.shown}")) for candidate, quote in units]
     # A word that few of the sentences have tells more than one that all of them have.
     rarity = [
@@ -225,7 +227,7 @@ def compute_features(
                 compared.is_english[place],
                 share(whole.keys),
                 words[candidate.passage_id],
-                sum(_fits(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0,
+                sum(has_sort(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0,
                 math.log(len(quote.shown) / 100),
                 bool(own.figures),
             )
@@ -250,23 +252,9 @@ def _weights() -> "NDArray[np.float64]":
     return np.array([fitted[name] for name in FEATURES])
 
 
-def _fits(sort: str, facts: Facts, text: str) -> bool:
-    measures = {figure.measure for figure in facts.figures}
-    match sort:
-        case "money":
-            return "money" in measures or bool(FREE.search(text))
-        case "duration":
-            return bool(measures & DURATIONS)
-        case "date":
-            keys = {key[:2] for figure in facts.figures for reading in figure.readings for key in reading}
-            return bool(keys & {"d:", "t:"}) or bool(CLOCK.search(text))
-        case "count":
-            return bool(facts.figures)
-    return bool(PLACE.search(text))
-
-
-def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit]) -> float:
+def _bonus(unit: _Unit, wanted: Sequence[Period], curated: Mapping[int, Hit], labels: AskedLabels) -> float:
     bonus = PERIOD_BONUS if wanted and unit.grade == Grade.FITS else 0.0
+    bonus += LABEL_BONUS if labels.are_answered_by(unit.candidate, unit.quote) else 0.0
     if (hit := curated.get(unit.candidate.passage_id)) and hit.score > LEAST_FAQ_SIMILARITY:
         hinted = content_words(hit.hint)
         share = len(hinted & content_words(unit.quote.text)) / len(hinted) if hinted else 0.0
@@ -283,9 +271,3 @@ def _graded(candidate: Candidate, wanted: Sequence[Period]) -> list[tuple[Quotab
         return [(quote, Grade.MAY) for quote in quotes]
     grades = grade_sentences(wanted, candidate.label.split(BETWEEN), candidate.text)
     return list(zip(quotes, grades, strict=True))
-
-
-def split_question(question: str) -> list[str]:
-    """Return the parts of a question that ask for several things, or the question alone."""
-    parts = [part.strip(" ,?") for part in PART.split(question)]
-    return parts if len(parts) > 1 and all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]

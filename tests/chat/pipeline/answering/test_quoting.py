@@ -7,8 +7,9 @@ from pytest_django import Settings
 
 from chat.pipeline.answering.composition import Piece, compose
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.sentences.parts import split_question
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
-from chat.pipeline.sentences.ranking import RankedSentence, rank_parts, split_question
+from chat.pipeline.sentences.ranking import RankedSentence, rank_parts
 from chat.pipeline.tuning import MOST_FURTHER_WORDS, MOST_PROSE_WORDS, MOST_TABLE_ROWS, QUOTE_MARGIN
 from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from knowledge.models import Document, Source, SourcePage
@@ -113,6 +114,7 @@ def test_each_of_two_things_that_are_asked_is_answered() -> None:
         ("What are the terms and conditions?", 1),
         ("Wann beginnt das Semester und wie hoch ist der Beitrag?", 2),
         ("How?", 1),
+        ("How long is the thesis? And how much of the final grade is it? I study biology.", 2),
     ],
 )
 def test_a_question_is_cut_only_where_another_one_begins(question: str, parts: int) -> None:
