@@ -5,6 +5,9 @@ from typing import Any
 
 from django import template
 from django.contrib import admin
+from django.contrib.admin.helpers import AdminReadonlyField
+from django.db.models import Model
+from django.http import HttpRequest
 from django.utils.text import capfirst
 
 from analytics.inbox.colleagues import may_work
@@ -19,6 +22,14 @@ from marcelcms.admin_index.sections import sections_for
 from marcelcms.navigation.site import TITLES
 
 register = template.Library()
+
+
+def may_open(request: HttpRequest, row: Model) -> bool:
+    """Return whether the row's own page opens for who reads this one."""
+    if not admin.site.is_registered(type(row)):
+        return False
+    screen = admin.site.get_model_admin(type(row))
+    return screen.has_view_permission(request, row) and screen.get_queryset(request).filter(pk=row.pk).exists()
 
 
 @register.simple_tag(takes_context=True)
@@ -37,6 +48,16 @@ def row_title(context: Any, row: Any) -> str:
     """Return what a row's own pages call it; a screen with `row_title` knows what its reader may read of it."""
     screen: Any = admin.site.get_model_admin(type(row))
     return str(screen.row_title(context["request"], row)) if hasattr(screen, "row_title") else str(row)
+
+
+@register.simple_tag(takes_context=True)
+def readonly_text(context: Any, field: AdminReadonlyField) -> str:
+    """Return the text of a field that cannot be edited; a row that the reader may not open is named without a link."""
+    name = field.field["name"]
+    row = getattr(field.form.instance, name, None) if isinstance(name, str) else None
+    if not isinstance(row, Model) or may_open(context["request"], row):
+        return field.contents()
+    return str(row)
 
 
 @register.simple_tag(takes_context=True)

@@ -7,7 +7,7 @@ over the sentences of each question (listwise, as ListNet of Cao et al. 2007), s
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from chat.pipeline.tuning import (
     ASKED_SIMILARITY,
     HINT_BONUS,
     LEAST_FAQ_SIMILARITY,
+    LEAST_TOPIC_CLOSENESS,
     PERIOD_BONUS,
 )
 from chat.pipeline.verification.alignment import has_word
@@ -79,7 +80,8 @@ PLACE = re.compile(r"@|room|building|office|centre|raum|gebäude|büro|stelle|am
 class RankedSentence:
     """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers.
 
-    `closeness` is the cosine of its vector with the question's as they are, 0 without vectors.
+    `closeness` is the cosine of its vector with the question's as they are, `centred` that without what texts of a
+    language have in common; both are 0 without vectors.
     """
 
     candidate: Candidate
@@ -88,6 +90,7 @@ class RankedSentence:
     place: int
     score: float
     closeness: float = 0.0
+    centred: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,8 @@ def rank_sentences(
     """Return the sentences of all candidates, best first.
 
     `embed` returns unit vectors; without it words alone count. `curated` holds the hits of passages that a FAQ points
-    to: staff know best, and what they wrote as a good answer tells which sentence is meant.
+    to: staff know best, and what they wrote as a good answer tells which sentence is meant. A FAQ whose pages say
+    nothing about the question raises none of their sentences.
     """
     wanted = periods.asked(question)
     units = [
@@ -132,19 +136,27 @@ def rank_sentences(
         return []
     pairs = [(unit.candidate, unit.quote) for unit in units]
     compared = compare(question, pairs, embed)
-    features = compute_features(question, pairs, compared)
+    scores = score_features(compute_features(question, pairs, compared))
     ranked = [
-        RankedSentence(
-            unit.candidate,
-            unit.quote,
-            unit.passage,
-            unit.place,
-            float(score) + _bonus(unit, wanted, curated),
-            float(close),
-        )
-        for unit, score, close in zip(units, score_features(features), compared.closeness, strict=True)
+        RankedSentence(unit.candidate, unit.quote, unit.passage, unit.place, *map(float, measured))
+        for unit, *measured in zip(units, scores, compared.closeness, compared.centred, strict=True)
     ]
-    return sorted(ranked, key=lambda each: -each.score)
+    off_topic = list_off_topic(ranked, curated.values()) if embed else frozenset()
+    backed = {passage: hit for passage, hit in curated.items() if hit.faq_id not in off_topic}
+    raised = [
+        replace(each, score=each.score + _bonus(unit, wanted, backed)) for unit, each in zip(units, ranked, strict=True)
+    ]
+    return sorted(raised, key=lambda each: -each.score)
+
+
+def list_off_topic(ranked: Sequence[RankedSentence], hits: Iterable[Hit]) -> frozenset[int]:
+    """Return the ids of FAQs whose pages were compared with the question and have no sentence about it."""
+    faqs = {hit.passage_id: hit.faq_id for hit in hits if hit.faq_id is not None}
+    closest: dict[int, float] = {}
+    for each in ranked:
+        if (faq := faqs.get(each.candidate.passage_id)) is not None:
+            closest[faq] = max(each.centred, closest.get(faq, -1.0))
+    return frozenset(faq for faq, centred in closest.items() if centred < LEAST_TOPIC_CLOSENESS)
 
 
 def rank_parts(
