@@ -149,14 +149,19 @@ def rank_sentences(
     return sorted(raised, key=lambda each: -each.score)
 
 
+def is_off_topic(ranked: Sequence[RankedSentence]) -> bool:
+    """Return whether none of these sentences, compared by vectors, is about the question."""
+    return max(each.centred for each in ranked) < LEAST_TOPIC_CLOSENESS
+
+
 def list_off_topic(ranked: Sequence[RankedSentence], hits: Iterable[Hit]) -> frozenset[int]:
-    """Return the ids of FAQs whose pages were compared with the question and have no sentence about it."""
+    """Return the ids of FAQs of whose pages sentences were compared with the question, and none is about it."""
     faqs = {hit.passage_id: hit.faq_id for hit in hits if hit.faq_id is not None}
-    closest: dict[int, float] = {}
+    sentences: dict[int, list[RankedSentence]] = {}
     for each in ranked:
-        if (faq := faqs.get(each.candidate.passage_id)) is not None:
-            closest[faq] = max(each.centred, closest.get(faq, -1.0))
-    return frozenset(faq for faq, centred in closest.items() if centred < LEAST_TOPIC_CLOSENESS)
+        if (faq_id := faqs.get(each.candidate.passage_id)) is not None:
+            sentences.setdefault(faq_id, []).append(each)
+    return frozenset(faq_id for faq_id, own in sentences.items() if is_off_topic(own))
 
 
 def rank_parts(
