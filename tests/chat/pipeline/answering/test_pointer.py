@@ -65,7 +65,9 @@ def test_another_page_that_answers_is_quoted_and_the_page_named_below(server: Se
     answer = asked(server, "How much is the semester contribution?")
     assert "Lunch" not in answer.text
     assert answer.end["strategy"] == "extractive"
-    assert answer.text.endswith(f"The university also names this page for your question: “Canteen” [{len(answer.cited)}].")
+    assert answer.text.endswith(
+        f"The university also names this page for your question: “Canteen” [{len(answer.cited)}]."
+    )
     assert answer.cited[-1]["url"] == CANTEEN
 
 
@@ -87,9 +89,7 @@ def test_an_answer_in_the_offices_own_words_needs_no_page(server: Server) -> Non
 WARNING = "No sentence of the linked pages seems to be about this question."
 
 
-@pytest.mark.parametrize(
-    ("question", "is_warned"), [(QUESTION, True), ("When is lunch served in the canteen?", False)]
-)
+@pytest.mark.parametrize(("question", "is_warned"), [(QUESTION, True), ("When is lunch served in the canteen?", False)])
 def test_whoever_links_it_is_warned_and_not_stopped(admin_client: Client, question: str, is_warned: bool) -> None:
     document = Document.objects.get(url=CANTEEN)
     form = build_form(FAQ(), question=question, status="published", documents=[document])
