@@ -1,11 +1,12 @@
 """Sections of the admin's first page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
 from django.contrib import admin
 from django.contrib.admin.helpers import AdminReadonlyField
+from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.text import capfirst
@@ -13,6 +14,7 @@ from django.utils.text import capfirst
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
 from analytics.inbox.preferences import may_choose
+from marcelcms.accounts.audit_log import describe_change
 from marcelcms.accounts.roles import name_administrators, name_teams
 from marcelcms.admin_index import sections
 from marcelcms.admin_index.first_steps import FirstStep
@@ -58,6 +60,14 @@ def readonly_text(context: Any, field: AdminReadonlyField) -> str:
     if not isinstance(row, Model) or may_open(context["request"], row):
         return field.contents()
     return str(row)
+
+
+@register.simple_tag
+def describe_changes(entries: Iterable[LogEntry]) -> str:
+    """Have entries of the audit log, which a page lists, say what was changed as the audit log itself does."""
+    for entry in entries:
+        entry.change_message = describe_change(entry)
+    return ""
 
 
 @register.simple_tag(takes_context=True)
