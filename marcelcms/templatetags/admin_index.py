@@ -14,6 +14,7 @@ from django.utils.text import capfirst
 from analytics.inbox.colleagues import may_work
 from analytics.inbox.notices import count_unread
 from analytics.inbox.preferences import may_choose
+from core.admin.languages import name_language
 from marcelcms.accounts.audit_log import describe_change
 from marcelcms.accounts.roles import name_administrators, name_teams
 from marcelcms.admin_index import sections
@@ -24,6 +25,8 @@ from marcelcms.admin_index.sections import sections_for
 from marcelcms.navigation.site import TITLES
 
 register = template.Library()
+#: Fields that hold tags of languages, such as "de", or a list of them.
+LANGUAGE_FIELDS = frozenset({"language", "languages"})
 
 
 def may_open(request: HttpRequest, row: Model) -> bool:
@@ -54,12 +57,17 @@ def row_title(context: Any, row: Any) -> str:
 
 @register.simple_tag(takes_context=True)
 def readonly_text(context: Any, field: AdminReadonlyField) -> str:
-    """Return the text of a field that cannot be edited; a row that the reader may not open is named without a link."""
+    """Return the text of a field that cannot be edited: languages by name, "-" for nothing.
+
+    A row that the reader may not open is named without a link.
+    """
     name = field.field["name"]
-    row = getattr(field.form.instance, name, None) if isinstance(name, str) else None
-    if not isinstance(row, Model) or may_open(context["request"], row):
-        return field.contents()
-    return str(row)
+    value = getattr(field.form.instance, name, None) if isinstance(name, str) else None
+    if name in LANGUAGE_FIELDS and value:
+        return ", ".join(map(name_language, [value] if isinstance(value, str) else value))
+    if isinstance(value, Model) and not may_open(context["request"], value):
+        return str(value)
+    return field.contents() or admin.site.empty_value_display
 
 
 @register.simple_tag

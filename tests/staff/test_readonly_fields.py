@@ -45,3 +45,14 @@ def test_who_may_open_a_row_is_led_to_it() -> None:
     original = FAQFactory(question="Wann?", language="de", collection=team.collection)
     fields = readonly_fields(client, team, translation_of=original)
     assert reverse("admin:faqs_faq_change", args=[original.pk]) in fields
+
+
+def test_languages_are_called_by_their_names_and_nothing_is_a_dash(client: Client) -> None:
+    team = Team("Law")
+    client.force_login(make_member(team, REVIEWER))
+    assert "English" in readonly_fields(client, team, language="en").split("\n")
+    type(team.assistant).objects.filter(pk=team.assistant.pk).update(languages=["en", "de"])
+    page = client.get(reverse("admin:chat_assistant_change", args=[team.assistant.pk])).content.decode()
+    fields = READONLY.findall(page)
+    assert "English, German" in fields
+    assert "" not in fields
