@@ -1,5 +1,6 @@
 """Sections of the admin's first page."""
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.contrib.admin.helpers import AdminReadonlyField
 from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.text import capfirst
 
 from analytics.inbox.colleagues import may_work
@@ -57,7 +59,7 @@ def row_title(context: Any, row: Any) -> str:
 
 @register.simple_tag(takes_context=True)
 def readonly_text(context: Any, field: AdminReadonlyField) -> str:
-    """Return the text of a field that cannot be edited: languages by name, "-" for nothing.
+    """Return the text of a field that cannot be edited: languages by name, days as they are written, "-" for nothing.
 
     A row that the reader may not open is named without a link.
     """
@@ -65,6 +67,8 @@ def readonly_text(context: Any, field: AdminReadonlyField) -> str:
     value = getattr(field.form.instance, name, None) if isinstance(name, str) else None
     if name in LANGUAGE_FIELDS and value:
         return ", ".join(map(name_language, [value] if isinstance(value, str) else value))
+    if isinstance(value, list) and value and all(isinstance(each, datetime.date) for each in value):
+        return ", ".join(map(date_format, value))
     if isinstance(value, Model) and not may_open(context["request"], value):
         return str(value)
     return field.contents() or admin.site.empty_value_display

@@ -1,12 +1,14 @@
 """Fields that cannot be edited lead to no page that refuses whoever follows them."""
 
+import datetime
 import re
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from marcelcms.accounts.roles import REVIEWER
+from marcelcms.accounts.roles import CURATOR, REVIEWER
+from tests.analytics.cases.rows import new_office
 from tests.factories import CategoryFactory, FAQFactory
 from tests.staff.test_home import Team, make_member
 
@@ -56,3 +58,20 @@ def test_languages_are_called_by_their_names_and_nothing_is_a_dash(client: Clien
     fields = READONLY.findall(page)
     assert "English, German" in fields
     assert "" not in fields
+
+
+def test_days_are_written_as_in_the_readers_language(client: Client) -> None:
+    team = Team("Law")
+    client.force_login(make_member(team, CURATOR))
+    office = new_office(team.assistant, closed_on=[datetime.date(2026, 12, 24), datetime.date(2027, 1, 1)])
+    address = reverse("admin:chat_office_change", args=[office.pk])
+    page = client.get(address, headers={"accept-language": "de"}).content.decode()
+    assert "24. Dezember 2026, 1. Januar 2027" in READONLY.findall(page)
+
+
+def test_a_wrong_address_is_told_to_staff_politely(client: Client) -> None:
+    team = Team("Law")
+    client.force_login(make_member(team, CURATOR))
+    address = reverse("admin:knowledge_document_add")
+    page = client.post(address, {"url": "http://["}, headers={"accept-language": "de"}).content.decode()
+    assert "Bitte geben Sie eine gültige Webadresse ein." in page
