@@ -96,6 +96,7 @@ class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, S
     search_help_text = _("Searches questions and their other phrasings for each of the words, or a part of it.")
     list_per_page = 50
     show_full_result_count = False
+    nothing_yet = _("No FAQs yet. Write what students ask, and link the page that answers it or write the answer.")
     autocomplete_fields = ["category", "translation_of"]
     actions = ["publish", "retire", "back_to_draft"]
     inlines = [PhrasingInline, SourceInline]

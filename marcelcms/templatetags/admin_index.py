@@ -8,6 +8,7 @@ from django import template
 from django.contrib import admin
 from django.contrib.admin.helpers import AdminReadonlyField
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.formats import date_format
@@ -27,6 +28,8 @@ from marcelcms.admin_index.sections import sections_for
 from marcelcms.navigation.site import TITLES
 
 register = template.Library()
+#: The model of assistants, as `core.access.StaffScoped` names it.
+ASSISTANT = "chat.Assistant"
 #: Fields that hold tags of languages, such as "de", or a list of them.
 LANGUAGE_FIELDS = frozenset({"language", "languages"})
 
@@ -90,6 +93,13 @@ def looks_after_nothing(context: Any) -> bool:
 @register.simple_tag(takes_context=True)
 def sees_no_questions(context: Any) -> bool:
     return sections.sees_no_questions(context["request"].user)
+
+
+@register.simple_tag(takes_context=True)
+def lacks_assistant(context: Any, changelist: ChangeList) -> bool:
+    """Return whether a list has rows of assistants, and none since the reader's teams look after no assistant."""
+    rows: Any = changelist.model._default_manager.get_queryset()
+    return getattr(rows, "owner_model", "") == ASSISTANT and sections.sees_no_questions(context["request"].user)
 
 
 @register.simple_tag(takes_context=True)
