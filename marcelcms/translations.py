@@ -25,6 +25,11 @@ PASSWORDS = (
         "authenticate using other backends, such as Single Sign-On or LDAP."
     ),
 )
+#: Of Django's forms; the library of the API has them in German too, and would speak to staff as to friends.
+FIELDS = (
+    gettext_noop("Enter a valid URL."),
+    gettext_noop("Enter a valid email address."),
+)
 ADMIN = (
     gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
     gettext_noop("Cannot delete %(name)s"),

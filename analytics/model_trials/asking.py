@@ -11,7 +11,8 @@ from chat.models import Assistant, Message
 from chat.pipeline.question import Context, build_question
 from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.candidates import load_candidates
-from chat.pipeline.retrieval.search import find_passages, guess, measure_evidence
+from chat.pipeline.retrieval.evidence import measure_evidence
+from chat.pipeline.retrieval.search import find_passages, guess
 from chat.pipeline.run import respond
 from chat.pipeline.sentences.sources import choose_sources
 from chat.pipeline.understanding.clarify import clarifying_facet, matches_audience

@@ -78,7 +78,7 @@ SCHEMA_VERSION = 1
 COLUMNS: Mapping[str, Column] = {
     "asked_at": Column(_("asked"), Kind.TIME, _field("question__created_at"), 18),
     "assistant": Column(_("assistant"), Kind.TEXT, _field("conversation__assistant__name"), 18),
-    "site": Column(_("site"), Kind.TEXT, _field("conversation__site__name"), 18),
+    "site": Column(_("page with the chat"), Kind.TEXT, _field("conversation__site__name"), 18),
     "language": Column(_("language"), Kind.CODE, _field("question__language"), 12, dict(Language.choices)),
     "question": Column(_("question"), Kind.TEXT, _field("question__text"), 50),
     "rewritten": Column(_("looked up as"), Kind.TEXT, _field("rewritten"), 50),

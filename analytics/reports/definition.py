@@ -153,7 +153,7 @@ def _parts(definition: Definition, names: Names) -> list[str]:
         other = _("an assistant of others")
         parts.append(", ".join(names.assistants.get(pk, other) for pk in definition.assistants))
     if definition.site is not None:
-        parts.append(names.sites.get(definition.site, _("a site of others")))
+        parts.append(names.sites.get(definition.site, _("a page with the chat of others")))
     if definition.language:
         parts.append(str(Language(definition.language).label))
     if definition.statuses:

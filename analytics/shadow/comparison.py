@@ -207,6 +207,8 @@ def _read(context: Context) -> Iterator[tuple[Any, ...]]:
 
 
 def _served(context: Context) -> Served:
+    if context.pointed and not context.is_answerable:
+        return Served((context.pointed.document_id,), abstains=False)
     documents = tuple(dict.fromkeys(each.document_id for each in context.candidates))
     abstains = context.is_question and not context.is_answerable and context.office is None
     return Served(documents, abstains=abstains)

@@ -184,7 +184,7 @@ class LanguageFilter(ChosenFilter):
 
 
 class SiteFilter(ChosenFilter):
-    title = _("site")
+    title = _("page with the chat")
     parameter_name = "site"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:

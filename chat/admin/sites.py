@@ -86,7 +86,7 @@ class SiteAdmin(ScopedAdmin, SiteModelAdmin):
     @admin.display(description=_("code for your web team"))
     def snippet(self, site: Site) -> str | SafeString:
         if not site.pk:
-            return str(_("Shown once the site is saved."))
+            return str(_("Shown once the page with the chat is saved."))
         return render_to_string("admin/chat/site/snippet.html", {"site": site, "origin": settings.PUBLIC_URL})
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

@@ -54,7 +54,7 @@ class Conversation(models.Model):
         Assistant, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("assistant")
     )
     site = models.ForeignKey(
-        Site, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("site")
+        Site, on_delete=models.SET_NULL, null=True, related_name="conversations", verbose_name=_("page with the chat")
     )
     # What the student said of themselves when asked, as tags `kind:value`; it holds for the rest of the conversation.
     audience = ArrayField(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("audience"))

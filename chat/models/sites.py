@@ -129,7 +129,7 @@ class Site(models.Model):
                 fields=["is_default"],
                 condition=models.Q(is_default=True),
                 name="one_default_site",
-                violation_error_message=_("Another site is this server’s own page already."),
+                violation_error_message=_("Another page with the chat is this server’s own page already."),
             )
         ]
 

@@ -10,6 +10,7 @@ from typing import Any
 from chat.models import Assistant, EmergencyContact, Experiment, Message
 from chat.pipeline.answering.help_contacts import list_contacts
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.retrieval.office import SureFAQ
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
 from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking, describe_readings
 from chat.pipeline.understanding.kind_classifier import Kind
@@ -103,8 +104,10 @@ class Context:
     `guesses` are passages that a model made up to search with (HyDE). `found` are all passages of the ranking's head;
     `candidates` are those that concern the student, and from `choose_sources` on the ones that an answer is made from.
     `named` are the tags of readers that the question names. Making a prompt leaves out the candidates that find no
-    room. `failure` is the code of the model's error, if it had one. `office` is the answer in staff's own words that is
-    shown above what the pages say, as source 1. `leads_on` are curated questions that an answer leads on to.
+    room. `failure` is the code of the model's error, if it had one. `meant` is the FAQ that the question surely means.
+    `office` is the answer to it in staff's own words, which is shown above what the pages say, as source 1; `pointed`
+    is a passage of its page, if staff wrote no answer and nothing there is about the question. `leads_on` are curated
+    questions that an answer leads on to.
     """
 
     ask: Question
@@ -119,7 +122,9 @@ class Context:
     model: str = ""
     failure: str = ""
     notice: str = ""
+    meant: SureFAQ | None = None
     office: ChosenAnswer | None = None
+    pointed: Candidate | None = None
     leads_on: tuple[str, ...] = ()
     usage: list[Usage] = field(default_factory=list)
     sentences: SentenceRecord = field(default_factory=SentenceRecord)

@@ -19,6 +19,7 @@ from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
 from chat.pipeline.answering.office.answer import show_office_answer
+from chat.pipeline.answering.office.pointer import point
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.moment import describe_moment
 from chat.pipeline.question import Context, Question
@@ -87,10 +88,12 @@ async def respond(context: Context) -> AsyncGenerator[Event]:
 
 
 def _choose(context: Context) -> AsyncGenerator[Event]:
-    """Choose the way to answer: a fixed reply, abstention, a question back, the model, or quotes."""
+    """Choose the way to answer: a fixed reply, a link, abstention, a question back, the model, or quotes."""
     if not context.is_question:
         return _reply(context)
     if not context.is_answerable:
+        if context.pointed:
+            return point(context, context.pointed)
         found_any = context.retrieval and context.retrieval.hits
         return abstain(context, "no_evidence" if found_any else "nothing_found")
     if not context.office and (kind := clarifying_facet(context)):

@@ -96,6 +96,7 @@ class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, S
     search_help_text = _("Searches questions and their other phrasings for each of the words, or a part of it.")
     list_per_page = 50
     show_full_result_count = False
+    nothing_yet = _("No FAQs yet. Write what students ask, and link the page that answers it or write the answer.")
     autocomplete_fields = ["category", "translation_of"]
     actions = ["publish", "retire", "back_to_draft"]
     inlines = [PhrasingInline, SourceInline]
@@ -323,8 +324,8 @@ class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, S
                 touched.append(form.instance.pk)
         index_saved_faq(faq=form.instance)
         for warned in list_warnings(form.instance):
-            where = {"de": _("Answer in German"), "en": _("Answer in English")}[warned.language]
-            self.message_user(request, f"{where}: {warned.message}", messages.WARNING)
+            where = {"de": _("Answer in German"), "en": _("Answer in English")}.get(warned.language, "")
+            self.message_user(request, f"{where}: {warned.message}" if where else warned.message, messages.WARNING)
         ended = form.instance.valid_until
         if form.instance.status == FAQ.Status.PUBLISHED and ended and ended < timezone.localdate():
             said = _("This FAQ does not count, and students do not see its answer: its last day was %(day)s.")

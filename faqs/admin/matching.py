@@ -76,6 +76,7 @@ class MatcherAdmin(ScopedAdmin, MatcherModelAdmin):
     list_display = ["collection", "used", "quality", "why"]
     list_display_links = ["collection"]
     actions = None
+    nothing_yet = _("Nothing to match yet. A collection appears here with its first FAQ.")
 
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "faqs/admin.css"]}

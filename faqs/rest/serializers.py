@@ -69,7 +69,7 @@ class FAQShown(Body, serializers.ModelSerializer):
         slug_field="name", queryset=Category.objects.all(), allow_null=True, required=False, help_text="Its name."
     )
     answer_warnings = serializers.SerializerMethodField(
-        help_text="After a change: what to look at again in the answers; nothing was stopped by it."
+        help_text="After a change: what to look at again in the answers and sources; nothing was stopped by it."
     )
     translation_of = ScopedKeyField(queryset=FAQ.objects.of_university(), allow_null=True, required=False)
 
@@ -104,7 +104,10 @@ class FAQShown(Body, serializers.ModelSerializer):
     def get_answer_warnings(self, faq: FAQ) -> list[str]:
         if self.context["view"].action not in CHANGING:
             return []
-        return [f"answer_{warned.language}: {warned.message}" for warned in list_warnings(faq)]
+        return [
+            f"answer_{warned.language}: {warned.message}" if warned.language else f"sources: {warned.message}"
+            for warned in list_warnings(faq)
+        ]
 
     def validate_sources(self, sources: list[dict[str, Any]]) -> list[int]:
         """Return the documents' ids; documents that the FAQ has already may stay, archived ones too."""

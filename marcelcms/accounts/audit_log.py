@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import FieldDoesNotExist
 from django.http import HttpRequest
 from django.urls import NoReverseMatch
+from django.utils import translation
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ def describe_change(entry: LogEntry) -> str:
 
 
 def _field_title(model: Any, name: str) -> str:
-    try:
-        return str(model._meta.get_field(name).verbose_name)
-    except (FieldDoesNotExist, AttributeError):
-        return name
+    """Return what a field is called on screens; entries have its name, or its English title from the form."""
+    fields = [field for field in model._meta.get_fields() if hasattr(field, "verbose_name")]
+    with translation.override("en"):
+        titles = {capfirst(str(field.verbose_name)): field for field in fields}
+    found = {field.name: field for field in fields}.get(name) or titles.get(name)
+    return str(found.verbose_name) if found else name
 
 
 class ActionFilter(admin.ChoicesFieldListFilter):

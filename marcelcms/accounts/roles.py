@@ -30,7 +30,7 @@ ROLE_TEXTS: Mapping[str, tuple[Promise, Promise]] = {
         _("Judges answers, comments topics and proposes FAQs, which a curator publishes."),
     ),
     ANALYST: (_("Analyst"), _("Reads the dashboard, exports reports and tries test questions.")),
-    ADMINISTRATOR: (_("Administrator"), _("Does everything: accounts, assistants, sites, settings.")),
+    ADMINISTRATOR: (_("Administrator"), _("Does everything: accounts, assistants, pages with the chat, settings.")),
 }
 EVERYTHING = ("view", "add", "change", "delete")
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import violations
 from tests.runtime.stack import Run
@@ -87,4 +87,26 @@ def test_on_a_phone_the_way_here_and_what_was_chosen_are_read_whole(browser: Bro
         page.locator(name).evaluate("select => select.clientHeight") for name in ("#id_assistant", "#id_rule")
     )
     assert two_lines > one_line + 10
+    page.context.close()
+
+
+def test_on_a_phone_long_words_stay_on_the_screen_and_what_is_wrong_has_the_focus(
+    browser: Browser, quoting: Run
+) -> None:
+    page = administrator(browser, quoting, "en-GB", "light", 390)
+    long = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen" * 2
+    page.goto("/admin/faqs/faq/add/")
+    page.locator("#id_question").fill(long)
+    page.locator("#id_status").select_option("published")
+    page.get_by_role("button", name="Save and continue editing").click()
+    # What is wrong with the documents stands above their table.
+    expect(page.locator("#sources-group .errorlist")).to_be_in_viewport()
+    expect(page.locator("#sources-group :focus")).to_have_count(1)
+    page.locator("#id_status").select_option("draft")
+    page.get_by_role("button", name="Save and continue editing").click()
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    form = page.url
+    for path in (form, form.replace("/change/", "/history/"), form.replace("/change/", "/versions/")):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
     page.context.close()

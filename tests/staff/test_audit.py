@@ -66,6 +66,15 @@ def test_the_log_calls_a_field_as_its_form_does(admin_client):
     assert "Gültig ab und something else geändert." in page.content.decode()
 
 
+def test_the_history_of_a_row_is_in_the_language_of_its_reader(admin_client):
+    document = DocumentFactory()
+    changed = [{"changed": {"fields": ["Valid from", "status"]}}]  # as a form writes it, and as an action does
+    LogEntry.objects.log_actions(UserFactory().pk, [document], CHANGE, changed)
+    address = reverse("admin:knowledge_document_history", args=[document.pk])
+    page = admin_client.get(address, headers={"accept-language": "de"})
+    assert "Gültig ab und Status geändert." in page.content.decode()
+
+
 def test_roles_to_filter_by_are_called_by_their_titles(admin_client):
     make_roles()
     page = admin_client.get(reverse("admin:auth_user_changelist"), headers={"accept-language": "de"}).content.decode()

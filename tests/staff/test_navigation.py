@@ -159,3 +159,19 @@ def test_the_pages_of_a_row_lead_back_to_its_list_and_to_no_app(page: str) -> No
     way = shown.content.decode().partition('<div class="breadcrumbs">')[2].partition("</div>")[0]
     assert ">Teams and roles</a>" in way
     assert f'"{reverse("admin:app_list", args=["auth"])}"' not in way
+
+
+def test_lists_of_assistants_say_why_they_are_empty(client: Client) -> None:
+    team = Team("Law")
+    team.assistant.teams.clear()
+    client.force_login(make_member(team, CURATOR))
+    why = "Your teams look after no assistant"
+    for name in ("chat_assistant", "chat_conversation"):
+        assert why in client.get(reverse(f"admin:{name}_changelist")).content.decode()
+    faqs = client.get(reverse("admin:faqs_faq_changelist")).content.decode()
+    assert "No FAQs yet." in faqs
+    assert why not in faqs
+    team.assistant.teams.add(team.group)
+    page = client.get(reverse("admin:chat_conversation_changelist")).content.decode()
+    assert "Nothing here yet." in page
+    assert why not in page

@@ -159,8 +159,10 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
             raise PermissionDenied
         return self._again(request, case_id)
 
-    def _do(self, request: HttpRequest, case: Case, field: str, deed: Callable[[], object]) -> HttpResponse:
-        """Do something to the case, or say why that was not done; return to its page."""
+    def _do(
+        self, request: HttpRequest, case: Case, field: str, deed: Callable[[], object], said: str = ""
+    ) -> HttpResponse:
+        """Do something to the case and say so, or say why that was not done; return to its page."""
         try:
             deed()
         except OutOfDateCase as error:
@@ -175,6 +177,8 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
             self.message_user(request, " ".join(error.messages), messages.ERROR)
         else:
             self.log_change(request, case, [{"changed": {"fields": [field]}}])
+            if said:
+                self.message_user(request, said, messages.SUCCESS)
         return redirect("admin:chat_case_change", case.pk)
 
     def several_view(self, request: HttpRequest) -> HttpResponse:
@@ -187,9 +191,11 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
     def state_view(self, request: HttpRequest, case_id: int) -> HttpResponse:
         """Close the case without a word, or open it again."""
         case, member = self._case_to_change(request, case_id), cast("User", request.user)
-        deed = office_cases.close if request.POST.get("state") == Case.State.CLOSED else office_cases.reopen
+        closes = request.POST.get("state") == Case.State.CLOSED
+        deed = office_cases.close if closes else office_cases.reopen
+        said = _("The case is closed.") if closes else _("The case is open again.")
         version = read_version(request.POST)
-        return self._do(request, case, "state", lambda: deed(case=case.pk, version=version, by=member))
+        return self._do(request, case, "state", lambda: deed(case=case.pk, version=version, by=member), said)
 
     def pass_on_view(self, request: HttpRequest, case_id: int) -> HttpResponse:
         """Give the case to another office."""
@@ -205,10 +211,15 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
             "office",
             lambda: office_cases.pass_on(case=case.pk, version=version, office=chosen, by=member),
         )
-        if not self.get_queryset(request).filter(pk=case.pk).exists():
+        own = self.get_queryset(request).filter(pk=case.pk)
+        if not own.exists():
             said = _("The case is with %(office)s now, where another team answers.")
             self.message_user(request, said % {"office": chosen.name}, messages.SUCCESS)
             return redirect("to-do")
+        if own.filter(office=chosen).exists():
+            self.message_user(
+                request, _("The case is with %(office)s now.") % {"office": chosen.name}, messages.SUCCESS
+            )
         return response
 
     def merge_view(self, request: HttpRequest, case_id: int) -> HttpResponse:
@@ -259,7 +270,12 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
             self.message_user(request, " ".join(error.messages), messages.ERROR)
             return redirect("admin:chat_case_change", case_id)
         self.log_change(request, case, [{"changed": {"fields": ["FAQ"]}}])
-        said = _("A draft FAQ was made of your reply. Names and numbers are masked: check it before you publish it.")
+        if request.user.has_perm("faqs.change_faq"):
+            said = _(
+                "A draft FAQ was made of your reply. Names and numbers are masked: check it before you publish it."
+            )
+        else:
+            said = _("A draft FAQ was made. Somebody who may change FAQs can now check and publish it.")
         self.message_user(request, said, messages.SUCCESS)
         return self._to_faq(request, case_id, faq)
 

@@ -220,7 +220,7 @@ class _ChartBuilder:
         languages = {str(code): str(label) for code, label in Language.choices}
         wanted: Sequence[tuple[str, str, str, Mapping[str, str], str]] = [
             ("assistant", _("Assistants"), _("Assistant"), assistants, "assistant__id__exact"),
-            ("site", _("Sites"), _("Site"), sites, "site"),
+            ("site", _("Pages with the chat"), _("Page with the chat"), sites, "site"),
             ("language", _("Languages"), _("Language"), languages, "language"),
         ]
         return [

@@ -54,7 +54,7 @@ class ComparisonForm(DashboardForm):
             "site": {str(pk): name for pk, name in site_names(choices).items()},
             "language": {code: str(label) for code, label in LANGUAGES.items()},
         }
-        titles = {"assistant": _("Assistants"), "site": _("Sites"), "language": _("Languages")}
+        titles = {"assistant": _("Assistants"), "site": _("Pages with the chat"), "language": _("Languages")}
         places = [
             (title, [(f"{place}:{key}", name) for key, name in self._names[place].items()])
             for place, title in titles.items()

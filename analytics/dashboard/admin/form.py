@@ -25,7 +25,7 @@ RANGE_NAMES = {
     Range.YEAR: _("This year"),
     Range.ALL: _("All"),
 }
-OF_ANOTHER = _("This site belongs to another assistant.")
+OF_ANOTHER = _("This page with the chat belongs to another assistant.")
 STEP_NAMES = {Step.DAY: _("Day"), Step.WEEK: _("Week"), Step.MONTH: _("Month")}
 TOO_LONG = {
     Step.DAY: ngettext_lazy("By day at most %(days)d day is shown.", "By day at most %(days)d days are shown.", "days"),
@@ -53,7 +53,7 @@ class DashboardForm(forms.Form):
 
     step = forms.ChoiceField(label=_("By"), required=False, choices=[("", _("automatic")), *STEP_NAMES.items()])
     assistant = forms.ChoiceField(label=_("Assistant"), required=False)
-    site = forms.ChoiceField(label=_("Site"), required=False)
+    site = forms.ChoiceField(label=_("Page with the chat"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False, choices=[("", _("all")), *Language.choices])
 
     field_order: Sequence[str] = ("from", "to", "step", "assistant", "site", "language")

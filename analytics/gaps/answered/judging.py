@@ -13,7 +13,7 @@ from analytics.gaps.answered.subjects import Text, is_about, read_text, shared_k
 from analytics.models import Gap
 from chat.models import Assistant
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.pipeline.retrieval.search import SIMILARITIES, measure_evidence
+from chat.pipeline.retrieval.evidence import SIMILARITIES, measure_evidence
 from chat.pipeline.sentences.quotable import quotable
 from faqs.models import FAQ
 from faqs.retriever import confidence, learned_confidence, match

@@ -66,7 +66,10 @@ class ReportForm(forms.Form):
         help_text=gettext_lazy("None ticked: all that you look after."),
     )
     site = forms.ModelChoiceField(
-        label=gettext_lazy("Site"), queryset=Site.objects.none(), required=False, empty_label=gettext_lazy("all")
+        label=gettext_lazy("Page with the chat"),
+        queryset=Site.objects.none(),
+        required=False,
+        empty_label=gettext_lazy("all"),
     )
     language = forms.ChoiceField(
         label=gettext_lazy("Language of the question"), required=False, choices=[EVERY, *Language.choices]

@@ -182,7 +182,8 @@ class ReportAdmin(ReportModelAdmin):
             form = ReportForm(initial={**initial_values(shown), **first}, user=user)
             if not tried.is_valid():
                 messages.warning(
-                    request, _("This report names assistants, a site or topics that you do not look after.")
+                    request,
+                    _("This report names assistants, a page with the chat or topics that you do not look after."),
                 )
             return self._page(request, report, form, build_preview(shown, user) if shown and tried.is_valid() else None)
         data = request.POST.copy()

@@ -121,7 +121,7 @@ class ReportExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, Staf
         report: Report = given.validated_data["report"]
         form = ReportForm(as_data(Definition.load(report.definition)), user=request.user)
         if not form.is_valid():
-            said = _("This report names assistants, a site or topics that you do not look after.")
+            said = _("This report names assistants, a page with the chat or topics that you do not look after.")
             raise serializers.ValidationError({"report": said})
         try:
             check_export(definition=form.definition, by=request.user)

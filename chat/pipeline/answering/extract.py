@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.composition import Piece, compose
+from chat.pipeline.answering.office.pointer import add_pointer, as_pointed
 from chat.pipeline.answering.office.repeats import without_repeated
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import as_source
@@ -57,6 +58,11 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
                 separator = "\n\n"
         yield Delta(f"{separator}{_as_text(piece, source.n, context.ask.language)}")
         separator = "\n\n"
+    if (page := context.pointed) and page.document_id not in sources:
+        source = as_pointed(page, n=len(sources) + context.first_source, question=context.ask.text)
+        sources[page.document_id] = source
+        yield Cited(source, page.passage_id, page.document_id)
+        yield Delta(f"{separator}{add_pointer(page, source.n, context.ask.language)}")
     yield Sources(tuple(sources.values()))
     yield context.end(Message.Status.COMPLETE, Message.Strategy.EXTRACTIVE, notice=notice)
 

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from chat.pipeline.answering.proof import Prover
 from chat.pipeline.guardrails.eligibility import decisions
 from chat.pipeline.retrieval.candidates import Candidate, load_candidates
+from chat.pipeline.retrieval.evidence import measure_evidence, without_documents
 from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
-from chat.pipeline.retrieval.search import measure_evidence, without_documents
 from chat.pipeline.verification.classifier import Strictness
 from core.inference.embeddings import EmbeddingUnavailable
 from core.terms import figures

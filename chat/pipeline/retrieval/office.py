@@ -1,4 +1,6 @@
-"""The answer in staff's own words to a question that surely means an FAQ."""
+"""The FAQ that a question surely means, and the answer to it in staff's own words."""
+
+from dataclasses import dataclass
 
 from chat.pipeline.tuning import LEAST_ANSWER_CONFIDENCE, LEAST_ANSWER_LEAD, SURE_SIMILARITY
 from faqs.answers.choice import ChosenAnswer, choose_answer, list_family
@@ -7,8 +9,16 @@ from knowledge.retrieval.search import Retrieval
 from knowledge.retrieval.types import Origin, Scope
 
 
-def find_office_answer(retrieval: Retrieval, *, language: str, scope: Scope) -> ChosenAnswer | None:
-    """Return the answer of the closest FAQ, unless another one that is no translation of it is nearly as close."""
+@dataclass(frozen=True, slots=True)
+class SureFAQ:
+    """The FAQ that a question surely means; `family` are the ids of it and its translations."""
+
+    faq_id: int
+    family: frozenset[int]
+
+
+def find_sure_faq(retrieval: Retrieval) -> SureFAQ | None:
+    """Return the closest FAQ, unless another one that is no translation of it is nearly as close."""
     similarities: dict[int, float] = {}
     for hit in retrieval.runs.get(Origin.FAQ, ()):
         if hit.faq_id is not None:
@@ -21,4 +31,9 @@ def find_office_answer(retrieval: Retrieval, *, language: str, scope: Scope) -> 
     others = (similarity for faq_id, similarity in similarities.items() if faq_id not in family)
     if best < SURE_SIMILARITY and any(best - similarity < LEAST_ANSWER_LEAD for similarity in others):
         return None
-    return choose_answer(closest, family, language, scope=scope)
+    return SureFAQ(closest, family)
+
+
+def find_office_answer(meant: SureFAQ | None, *, language: str, scope: Scope) -> ChosenAnswer | None:
+    """Return the answer that staff have written to the FAQ that is meant."""
+    return choose_answer(meant.faq_id, meant.family, language, scope=scope) if meant else None

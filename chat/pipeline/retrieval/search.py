@@ -2,19 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from chat.pipeline.question import Context, Question, Turn, logger
 from chat.pipeline.reading import read_pages
-from chat.pipeline.retrieval.candidates import BETWEEN, Candidate, load_candidates
-from chat.pipeline.retrieval.office import find_office_answer
+from chat.pipeline.retrieval.candidates import Candidate, load_candidates
+from chat.pipeline.retrieval.evidence import measure_evidence
+from chat.pipeline.retrieval.office import find_office_answer, find_sure_faq
 from chat.pipeline.retrieval.other_languages import add_other_languages
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, retrieve_with
 from chat.pipeline.retrieval.related import next_questions
 from chat.pipeline.retrieval.sections import add_named_sections
 from chat.pipeline.sentences.sources import choose_sources
-from chat.pipeline.tuning import CLOSER_PERIOD, COVERAGE_WEIGHT, SIMILARITY_WEIGHT
 from chat.pipeline.understanding.clarify import matches_audience, mentioned_tags
 from chat.pipeline.understanding.hyde import hypothesise
 from chat.pipeline.understanding.rewrite import points_outside
@@ -23,49 +23,11 @@ from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
 from core.telemetry.tracing import span
 from core.terms import GENERAL_WORDS, content_words, topic_words
-from knowledge.chunking import periods
-from knowledge.chunking.period_match import grade_passage
-from knowledge.chunking.periods import Grade, Period, without_periods
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import Retrieval
-from knowledge.retrieval.types import Origin
 
 #: Languages of pages that are searched where an assistant names none.
 LANGUAGES = ("en", "de")
-#: Whose scores are similarities to the question itself, on one scale for all models.
-SIMILARITIES = (Origin.DENSE, Origin.DENSE_SENTENCE, Origin.DENSE_PROPOSITION, Origin.FAQ)
-
-
-def measure_evidence(question: str, retrieval: Retrieval, candidates: Sequence[Candidate]) -> float:
-    """Measure from 0 to 1 how likely an answer was found: the best similarity, and the question's words in a passage.
-
-    A year or term counts as one word, however it is written, and passages of others do not count at all. If one of them
-    is clearly closer to the question than what is left, the pages tell the matter for other years or terms alone: 0.
-    """
-    runs = [retrieval.runs.get(origin, ()) for origin in SIMILARITIES]
-    firsts = [next((hit for hit in run if hit.passage_id not in retrieval.left_out), None) for run in runs]
-    best = max((first.score for first in firsts if first), default=None)
-    others = (hit.score for run in runs for hit in run if hit.passage_id in retrieval.other_periods)
-    if best is not None and max(others, default=0.0) >= best + CLOSER_PERIOD:
-        return 0.0
-    asked, wanted = content_words(without_periods(question)), periods.asked(question)
-    covered = max((len(asked & content_words(each.text)) + _is_of(wanted, each) for each in candidates), default=0)
-    words = len(asked) + bool(wanted)
-    coverage = covered / words if words else 0.0
-    if best is None:
-        return coverage
-    return min(1.0, max(0.0, SIMILARITY_WEIGHT * best + COVERAGE_WEIGHT * coverage))
-
-
-def without_documents(retrieval: Retrieval, documents: Container[int]) -> Retrieval:
-    """Return what was found without the rankings' passages of these documents (ids)."""
-    runs = {origin: [hit for hit in run if hit.document_id not in documents] for origin, run in retrieval.runs.items()}
-    return replace(retrieval, runs=runs)
-
-
-def _is_of(wanted: Sequence[Period], candidate: Candidate) -> bool:
-    """Return whether a passage is about the year or term that is asked for."""
-    return bool(wanted) and grade_passage(wanted, candidate.label.split(BETWEEN), candidate.text)[0] == Grade.FITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +142,8 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
         )
     context.retrieval, context.evidence = found.retrieval, found.evidence
     context.found = context.candidates = read
-    context.office = find_office_answer(found.retrieval, language=ask.language, scope=scope)
+    context.meant = find_sure_faq(found.retrieval)
+    context.office = find_office_answer(context.meant, language=ask.language, scope=scope)
     if named := mentioned_tags(context.turn.question, read):
         context.named = named
         context.candidates = [each for each in read if matches_audience(each, named)]

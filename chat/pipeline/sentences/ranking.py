@@ -6,7 +6,7 @@ over the sentences of each question (listwise, as ListNet of Cao et al. 2007), s
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -27,6 +27,7 @@ from chat.pipeline.tuning import (
     HINT_BONUS,
     LABEL_BONUS,
     LEAST_FAQ_SIMILARITY,
+    LEAST_TOPIC_CLOSENESS,
     PERIOD_BONUS,
 )
 from chat.pipeline.verification.alignment import has_word
@@ -55,7 +56,8 @@ FEATURES = (
 class RankedSentence:
     """A quote of a candidate; `passage` and `place` say where it stands, `score` how well it answers.
 
-    `closeness` is the cosine of its vector with the question's as they are, 0 without vectors.
+    `closeness` is the cosine of its vector with the question's as they are, `centred` that without what texts of a
+    language have in common; both are 0 without vectors.
     """
 
     candidate: Candidate
@@ -64,6 +66,7 @@ class RankedSentence:
     place: int
     score: float
     closeness: float = 0.0
+    centred: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ def rank_sentences(
     """Return the sentences of all candidates, best first.
 
     `embed` returns unit vectors; without it words alone count. `curated` holds the hits of passages that a FAQ points
-    to: staff know best, and what they wrote as a good answer tells which sentence is meant.
+    to: staff know best, and what they wrote as a good answer tells which sentence is meant. A FAQ whose pages say
+    nothing about the question raises none of their sentences.
     """
     return _rank(question, candidates, embed=embed, curated=curated, labels=read_labels(question))
 
@@ -149,19 +153,36 @@ def _rank(
     planned = _of_one_plan(units)
     pairs = [(unit.candidate, unit.quote) for unit in units]
     compared = compare(question, pairs, embed)
-    features = compute_features(question, pairs, compared)
+    scores = score_features(compute_features(question, pairs, compared))
     ranked = [
-        RankedSentence(
-            unit.candidate,
-            unit.quote,
-            unit.passage,
-            unit.place,
-            float(score) + _bonus(unit, wanted, curated, labels) + (LABEL_BONUS if unit in planned else 0.0),
-            float(close),
-        )
-        for unit, score, close in zip(units, score_features(features), compared.closeness, strict=True)
+        RankedSentence(unit.candidate, unit.quote, unit.passage, unit.place, *map(float, measured))
+        for unit, *measured in zip(units, scores, compared.closeness, compared.centred, strict=True)
     ]
-    return sorted(ranked, key=lambda each: -each.score)
+    off_topic = list_off_topic(ranked, curated.values()) if embed else frozenset()
+    backed = {passage: hit for passage, hit in curated.items() if hit.faq_id not in off_topic}
+    raised = [
+        replace(
+            each,
+            score=each.score + _bonus(unit, wanted, backed, labels) + (LABEL_BONUS if unit in planned else 0.0),
+        )
+        for unit, each in zip(units, ranked, strict=True)
+    ]
+    return sorted(raised, key=lambda each: -each.score)
+
+
+def is_off_topic(ranked: Sequence[RankedSentence]) -> bool:
+    """Return whether none of these sentences, compared by vectors, is about the question."""
+    return max(each.centred for each in ranked) < LEAST_TOPIC_CLOSENESS
+
+
+def list_off_topic(ranked: Sequence[RankedSentence], hits: Iterable[Hit]) -> frozenset[int]:
+    """Return the ids of FAQs of whose pages sentences were compared with the question, and none is about it."""
+    faqs = {hit.passage_id: hit.faq_id for hit in hits if hit.faq_id is not None}
+    sentences: dict[int, list[RankedSentence]] = {}
+    for each in ranked:
+        if (faq_id := faqs.get(each.candidate.passage_id)) is not None:
+            sentences.setdefault(faq_id, []).append(each)
+    return frozenset(faq_id for faq_id, own in sentences.items() if is_off_topic(own))
 
 
 def _of_one_plan(units: Sequence[_Unit]) -> list[_Unit]:

@@ -89,7 +89,8 @@ class InvitationForm(forms.Form):
             return cleaned
         teams = cleaned.get("teams") or ()
         if not teams and not {"teams", "new_team"} & {*self.errors} and not cleaned.get("new_team"):
-            self.add_error("teams", _("Choose a team, or the whole university: otherwise they see nothing."))
+            said = _("Choose a team, name a new one, or choose the whole university: otherwise they see nothing.")
+            self.add_error("teams", said)
         if teams and not cleaned.get("new_team") and all(map(is_idle, teams)):
             self.add_error(
                 "teams", _("These teams look after nothing yet. Choose on their pages what they look after.")

@@ -4,9 +4,12 @@ const first = document.querySelector("#content .errorlist:not(.nonfield)");
 
 if (first) {
     const row = first.closest("td, .fieldBox, .form-row");
+    // What is wrong with all rows of a table stands above them.
+    const fields = (row ?? first.closest("fieldset"))?.querySelectorAll("input, select, textarea, [contenteditable=true]");
+    const field = [...(fields ?? [])].find(each => each.checkVisibility());
     // Other scripts of the admin put the focus into the first field while the page loads.
     window.addEventListener("load", () => {
         (row ?? first).scrollIntoView({ block: "center" });
-        row?.querySelector("input:not([type=hidden]), select, textarea, [contenteditable=true]")?.focus({ preventScroll: true });
+        field?.focus({ preventScroll: true });
     });
 }

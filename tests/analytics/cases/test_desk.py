@@ -119,7 +119,8 @@ def test_markup_of_the_student_is_shown_as_text(office: Client) -> None:
 def test_a_case_is_passed_on_and_nobody_looks_after_it_there(office: Client, ada: User) -> None:
     case = new_case(assigned_to=None)
     there = new_office(case.assistant, "International Office")
-    do(office, "pass_on", case, office=there.pk)
+    shown = do(office, "pass_on", case, office=there.pk).content.decode()
+    assert "The case is with International Office now." in shown
     case.refresh_from_db()
     assert (case.office, case.assigned_to) == (there, None)
 
@@ -176,10 +177,10 @@ def test_cases_of_two_students_are_never_merged(office: Client) -> None:
 
 def test_a_case_is_closed_and_opened_again(office: Client) -> None:
     case = new_case()
-    do(office, "state", case, state="closed")
+    assert "The case is closed." in do(office, "state", case, state="closed").content.decode()
     case.refresh_from_db()
     assert case.state == Case.State.CLOSED
-    do(office, "state", case, state="open")
+    assert "The case is open again." in do(office, "state", case, state="open").content.decode()
     case.refresh_from_db()
     assert (case.state, case.closed_at) == (Case.State.OPEN, None)
 
@@ -256,8 +257,11 @@ def test_without_a_question_in_the_chat_the_draft_has_the_case_s_own_without_its
     client.force_login(desk("eve", permissions=rights))
     case = new_case(about=None, question="My number is 0171 2345678. May I bring my dog?")
     send(client, case, "Yes, on a lead.")
-    do(client, "draft", case)
+    page = do(client, "draft", case).content.decode()
     assert FAQ.objects.get().question == "My number is [phone]. May I bring my dog?"
+    # Who may not change it is not told to check it.
+    assert "Somebody who may change FAQs can now check and publish it." in page
+    assert "check it before you publish it" not in page
 
 
 def test_before_a_reply_there_is_no_faq_to_make(client: Client) -> None:

@@ -392,7 +392,7 @@ def test_a_site_of_another_assistant_than_the_chosen_ones_is_refused():
     lindi, otto = AssistantFactory(name="Lindi"), AssistantFactory(name="Otto")
     site = SiteFactory(assistant=otto)
     client = sign_in(EXPORT, SMALL)
-    said = "This site belongs to another assistant."
+    said = "This page with the chat belongs to another assistant."
     assert said in page_text(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=[lindi.pk])))
     for assistants in ([], [otto.pk], [lindi.pk, otto.pk]):
         assert said not in page_text(client.post(reverse(NEW), chosen(look="1", site=site.pk, assistants=assistants)))

@@ -21,7 +21,7 @@ from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.retrieval.candidates import Candidate, as_source, deep_link
-from chat.pipeline.retrieval.search import measure_evidence
+from chat.pipeline.retrieval.evidence import measure_evidence
 from chat.pipeline.sentences.quotable import LONGEST, quotable, readable, table_rows
 from chat.pipeline.sentences.ranking import rank_parts
 from chat.pipeline.tuning import QUOTED_SENTENCES

@@ -124,7 +124,7 @@ def test_an_address_that_the_mail_server_refuses_is_no_error_of_ours(administrat
         ({"email": f"{'b' * 150}@uni.example"}, "at most 150 characters"),
         ({"email": ""}, "This field is required."),
         ({"role": "Owner"}, "Select a valid choice."),
-        ({"is_everywhere": ""}, "Choose a team, or the whole university"),
+        ({"is_everywhere": ""}, "Choose a team, name a new one, or choose the whole university"),
         ({"email": "ADA@uni.example"}, "There is an account with this address already."),
     ],
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import Candidate
-from chat.pipeline.retrieval.search import measure_evidence, without_documents
+from chat.pipeline.retrieval.evidence import measure_evidence, without_documents
 from chat.pipeline.tuning import LEAST_TOPIC_SHARE
 from chat.pipeline.verification.alignment import has_word
 from chat.pipeline.verification.facts import read_facts
