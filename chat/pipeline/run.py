@@ -13,13 +13,14 @@ from django.utils.translation import gettext as _
 
 from chat.models import Message
 from chat.pipeline.answering.abstain import abstain
-from chat.pipeline.answering.canned import abuse_reply, help_reply, person_reply, self_description, small_talk_reply
+from chat.pipeline.answering.canned import abuse_reply, help_reply, self_description, small_talk_reply
 from chat.pipeline.answering.editions import missing_note, name_editions
 from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
 from chat.pipeline.answering.office.answer import show_office_answer
 from chat.pipeline.answering.office.pointer import point
+from chat.pipeline.answering.office.referral import refer
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.moment import describe_moment
 from chat.pipeline.question import Context, Question
@@ -90,7 +91,7 @@ async def respond(context: Context) -> AsyncGenerator[Event]:
 def _choose(context: Context) -> AsyncGenerator[Event]:
     """Choose the way to answer: a fixed reply, a link, abstention, a question back, the model, or quotes."""
     if not context.is_question:
-        return _reply(context)
+        return refer(context) if context.turn.kind == Kind.PERSON else _reply(context)
     if not context.is_answerable:
         if context.pointed:
             return point(context, context.pointed)
@@ -112,8 +113,6 @@ async def _reply(context: Context) -> AsyncGenerator[Event]:
             event: Event = Help(help_reply(route), build_card(route, ask.emergency_contacts, ask.language))
         elif route == Route.ABUSE:
             event = Abstain("abuse", abuse_reply(), ask.contact)
-        elif kind == Kind.PERSON:
-            event = Delta(person_reply(ask.contact))
         elif route == Route.META:
             event = Delta(self_description(ask.assistant, ask.institution, ask.suggestions, ask.languages))
         else:

@@ -55,6 +55,9 @@ LEAST_CURATED_SIMILARITY = 0.4
 #: The same for a wish for a person, unless the FAQ is one itself. Of 65 wishes with what they are about, none was more
 #: than 0.66 similar to one of the demo's FAQs.
 LEAST_SIMILARITY_OF_PERSONS = 0.75
+#: From this cosine on, without what texts of a language have in common, a contact is for the matter of a wish for a
+#: person: chosen on 60 wishes (docs/decisions/0028-kinds-of-messages.md).
+LEAST_MATTER_CLOSENESS = 0.2
 #: From this similarity on, passages of a curated FAQ are preferred, the more the closer the FAQ is. Chosen by hand.
 LEAST_FAQ_SIMILARITY = 0.6
 #: Bonus of a sentence of a passage that a FAQ points to, and thrice that if it has the FAQ's key points. By hand on the
