@@ -66,12 +66,14 @@ def find_contact(context: Context) -> tuple[Candidate, Quotable] | None:
         found = retrieve_with(ask.profile, asked, scope=scope, k=READ_PASSAGES)
         candidates = load_candidates(found.hits, language=ask.language)
         units = [(each, quote) for each in candidates for quote in quotable(each.text) if _has_contact(quote.shown)]
-        closeness = compare(ask.text, units, embed_with_question).centred if units else []
+        if not units:
+            return None
+        closeness = compare(ask.text, units, embed_with_question).centred
     except (EmbeddingUnavailable, RerankerUnavailable):
         logger.exception("no contact looked up for a matter")
         return None
-    closest = max(range(len(units)), key=lambda place: float(closeness[place]), default=None)
-    if closest is None or closeness[closest] < LEAST_MATTER_CLOSENESS:
+    closest = int(closeness.argmax())
+    if closeness[closest] < LEAST_MATTER_CLOSENESS:
         return None
     is_own = ask.contact is not None and ask.contact.email and ask.contact.email in units[closest][1].shown
     return None if is_own else units[closest]
