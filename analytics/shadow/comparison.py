@@ -231,7 +231,7 @@ def _row(served: Served, context: Context) -> dict[str, Any]:
     sources = {each.document_id: {"title": each.title, "url": each.url} for each in reversed(context.found)}
     return {
         "abstains": served.abstains,
-        "evidence": round(context.evidence or 0.0, 3),
+        "evidence": round(context.deciding_evidence or 0.0, 3),
         "answer": served.answer,
         "sources": [{"document": document, **sources[document]} for document in served.documents],
     }

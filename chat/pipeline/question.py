@@ -106,8 +106,9 @@ class Context:
     `named` are the tags of readers that the question names. Making a prompt leaves out the candidates that find no
     room. `failure` is the code of the model's error, if it had one. `meant` is the FAQ that the question surely means.
     `office` is the answer to it in staff's own words, which is shown above what the pages say, as source 1; `pointed`
-    is a passage of its page, if staff wrote no answer and nothing there is about the question. `leads_on` are curated
-    questions that an answer leads on to.
+    is a passage of its page, if staff wrote no answer and nothing there is about the question. `evidence` is how likely
+    an answer was found, and `without_faqs` the same without FAQs, if the closest one's pages say nothing about the
+    question. `leads_on` are curated questions that an answer leads on to.
     """
 
     ask: Question
@@ -118,6 +119,7 @@ class Context:
     candidates: list[Candidate] = field(default_factory=list)
     named: Sequence[str] = ()
     evidence: float | None = None
+    without_faqs: float | None = None
     scope: Scope | None = None
     model: str = ""
     failure: str = ""
@@ -139,7 +141,13 @@ class Context:
     @property
     def is_answerable(self) -> bool:
         """Return whether enough was found to answer from."""
-        return bool(self.candidates) and (self.evidence is None or self.evidence >= self.ask.profile.threshold)
+        evidence = self.deciding_evidence
+        return bool(self.candidates) and (evidence is None or evidence >= self.ask.profile.threshold)
+
+    @property
+    def deciding_evidence(self) -> float | None:
+        """Return the evidence that decides if the question is answered from pages."""
+        return self.evidence if self.without_faqs is None else self.without_faqs
 
     @property
     def first_source(self) -> int:
@@ -165,7 +173,7 @@ class Context:
             rewritten=self.turn.question if self.turn.question != self.ask.text else "",
             prompt_tokens=sum(usage.prompt_tokens for usage in self.usage) if self.usage else None,
             answer_tokens=sum(usage.answer_tokens for usage in self.usage) if self.usage else None,
-            evidence=self.evidence,
+            evidence=self.deciding_evidence,
             readings=describe_readings(self.retrieval) if self.retrieval else [],
             retrieved=self._retrieved(strategy),
             faq=steering.faq_id if steering else None,

@@ -118,7 +118,8 @@ async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
 
 def _has_good_evidence(context: Context) -> bool:
     """Return whether the pages are so close that a model's refusal does not count; unmeasured evidence is thin."""
-    return context.evidence is not None and context.evidence >= context.ask.profile.threshold + GOOD_EVIDENCE_MARGIN
+    evidence = context.deciding_evidence
+    return evidence is not None and evidence >= context.ask.profile.threshold + GOOD_EVIDENCE_MARGIN
 
 
 def _prepare(context: Context, prompt: Prompt) -> HeldAnswer:

@@ -21,7 +21,7 @@ def choose_sources(context: Context) -> None:
 
     The first one of the ranking is always among them; they are numbered from 1. If no vectors can be had, these are the
     first ones, and the evidence stays that of the passages. If the closest FAQ's pages say nothing about the question,
-    no FAQ is evidence; if the question surely means that one, the student is led to its page.
+    the evidence without FAQs decides; if the question surely means that one, the student is led to its page.
     """
     profile = context.ask.profile
     if context.retrieval is None or not context.candidates or not profile.reads_sentences:
@@ -41,8 +41,9 @@ def choose_sources(context: Context) -> None:
         if closest and closest.faq_id in list_off_topic(ranked, faqs):
             # What is a little further than the wrong FAQ is not meant either.
             rest = replace(context.retrieval, runs={**context.retrieval.runs, Origin.FAQ: []})
-            context.evidence = measure_evidence(context.turn.question, rest, context.candidates[: profile.sources])
-            context.pointed, asked_before = _find_pointed(context, closest.faq_id), 0.0
+            without = measure_evidence(context.turn.question, rest, context.candidates[: profile.sources])
+            context.without_faqs = weigh_sentences(without, ranked, asked_before=0.0)
+            context.pointed = _find_pointed(context, closest.faq_id)
         context.evidence = weigh_sentences(context.evidence or 0.0, ranked, asked_before=asked_before)
         if len(context.candidates) > profile.sources:
             best = {each.candidate.passage_id: each.candidate for each in ranked}
