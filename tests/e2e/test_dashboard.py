@@ -27,6 +27,9 @@ university = make_university(documents=60, faqs=25)
 today = timezone.localdate()
 add_usage(university, messages=9_000, first=today - datetime.timedelta(days=200), last=today)
 add_usage(university, messages=300, first=today, last=today, seed=2)
+# A day with so many that none of what became of them is a small group, also at night, when today's are still open.
+yesterday = today - datetime.timedelta(days=1)
+add_usage(university, messages=3_000, first=yesterday, last=yesterday, seed=3)
 for number, name in enumerate(("Parking permits for bicycles", "Wie lange gilt das Semesterticket im Ausland?")):
     Gap.objects.create(
         name=name, assistant=university.assistants[0], weight=9 - number, visitors=19 - 5 * number,
