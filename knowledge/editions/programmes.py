@@ -1,7 +1,7 @@
 """Documents of one kind for several programmes, such as handbooks, and which of them a question names; pure.
 
-A module is in the handbooks of several programmes, in nearly the same words, and not for the same credits. Handbooks
-are told from other documents by their titles, which are the same up to a colon: “Module handbook: B.Sc. Economics”.
+A module is in the handbooks of several programmes, in nearly the same words, and not for the same credits. Titles that
+are the same up to a colon tell handbooks from other documents: “Module handbook: B.Sc. Economics”.
 """
 
 import re

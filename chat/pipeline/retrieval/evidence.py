@@ -1,4 +1,4 @@
-"""How likely what was found holds an answer (the evidence); pure."""
+"""Measures the evidence: how likely what was found holds an answer; pure."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """Values under a label that a question asks for: “LP: 6” where it asks how many credits; English and German; pure.
 
-A module's record in a handbook has no sentences that a question is close to. Which of its rows answers is told by the
-label, once the question names the record: by its heading.
+A module's record in a handbook has no sentences that a question is close to. The question names the record by its
+heading. Then the label tells which row answers.
 """
 
 import re

@@ -29,7 +29,7 @@ from knowledge.retrieval.scope import build_scope
 
 logger = logging.getLogger(__name__)
 
-#: Looked up with the message: where an office is described, its matters are a few words among these.
+#: Words that are looked up with the message, since pages describe offices with them.
 CONTACT = {
     "en": "contact of the office, e-mail, opening hours",
     "de": "Kontakt der Stelle, E-Mail, Sprechzeiten",
