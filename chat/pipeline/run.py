@@ -12,14 +12,13 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
-from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.canned import abuse_reply, help_reply, self_description, small_talk_reply
 from chat.pipeline.answering.editions import missing_note, name_editions
 from chat.pipeline.answering.extract import quote
 from chat.pipeline.answering.generate import generate
 from chat.pipeline.answering.help_contacts import build_card
 from chat.pipeline.answering.office.answer import show_office_answer
-from chat.pipeline.answering.office.pointer import point
+from chat.pipeline.answering.office.pointer import point_or_abstain
 from chat.pipeline.answering.office.referral import refer
 from chat.pipeline.guardrails.eligibility import asks_for_decision
 from chat.pipeline.moment import describe_moment
@@ -93,10 +92,8 @@ def _choose(context: Context) -> AsyncGenerator[Event]:
     if not context.is_question:
         return refer(context) if context.turn.kind == Kind.PERSON else _reply(context)
     if not context.is_answerable:
-        if context.pointed:
-            return point(context, context.pointed)
         found_any = context.retrieval and context.retrieval.hits
-        return abstain(context, "no_evidence" if found_any else "nothing_found")
+        return point_or_abstain(context, "no_evidence" if found_any else "nothing_found")
     if not context.office and (kind := clarifying_facet(context)):
         return clarify(context, kind)
     if not client.is_configured() or not context.ask.uses_model:

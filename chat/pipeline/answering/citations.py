@@ -37,7 +37,8 @@ HELD_BACK = 1600
 class CitationProcessor:
     """Takes text in pieces of any size, gives events whose deltas join to the same text however it was cut.
 
-    `text` is what was shown so far; `question` tells whether links are asked for. Sources are numbered from `first` on.
+    `text` is what was shown so far; `question` tells whether links are asked for. Sources are numbered from `first` on;
+    `documents` are the ids of what they are of.
     """
 
     def __init__(self, candidates: Mapping[int, Candidate], *, question: str = "", first: int = 1) -> None:
@@ -48,6 +49,7 @@ class CitationProcessor:
         self._pending = ""
         self._numbers: dict[int, int] = {}
         self.sources: list[Source] = []
+        self.documents: set[int] = set()
 
     def cite(self, candidate: Candidate, *, quoted: str = "") -> Iterator[Cited | Delta]:
         """Name a source after the text, as if the model had; `quoted` are the words that are meant."""
@@ -106,6 +108,7 @@ class CitationProcessor:
                     meant = quoted or closest_sentence(last_sentence(self.text), candidate)
                     source = as_source(candidate, n=n, quoted=meant, question=self._question)
                     self.sources.append(source)
+                    self.documents.add(candidate.document_id)
                     yield Cited(source, candidate.passage_id, candidate.document_id)
                 shown += f" [{n}]"
         yield from self._delta(looked_through + shown + text[done:])

@@ -7,9 +7,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
-from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.composition import Piece, compose
-from chat.pipeline.answering.office.pointer import add_pointer, as_pointed
+from chat.pipeline.answering.office.pointer import add_pointer, point_or_abstain
 from chat.pipeline.answering.office.repeats import without_repeated
 from chat.pipeline.question import Context
 from chat.pipeline.retrieval.candidates import as_source
@@ -28,11 +27,11 @@ QUOTATION_MARKS = {"en": ("“", "”"), "de": ("„", "“")}
 
 
 async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
-    """Answer with quotes, one number a page; abstain if nothing can be quoted."""
+    """Answer with quotes, one number a page; link a page that staff named, or abstain, if nothing can be quoted."""
     with span("choose quotes"):
         pieces = await asyncio.to_thread(compose_quotes, context)
     if not pieces:
-        async for event in abstain(context, "no_evidence"):
+        async for event in point_or_abstain(context, "no_evidence"):
             yield event
         return
     sources: dict[int, Source] = {}
@@ -58,11 +57,10 @@ async def quote(context: Context, *, notice: str = "") -> AsyncGenerator[Event]:
                 separator = "\n\n"
         yield Delta(f"{separator}{_as_text(piece, source.n, context.ask.language)}")
         separator = "\n\n"
-    if (page := context.pointed) and page.document_id not in sources:
-        source = as_pointed(page, n=len(sources) + context.first_source, question=context.ask.text)
-        sources[page.document_id] = source
-        yield Cited(source, page.passage_id, page.document_id)
-        yield Delta(f"{separator}{add_pointer(page, source.n, context.ask.language)}")
+    for event in add_pointer(context, cited=sources.keys(), n=len(sources) + context.first_source):
+        if isinstance(event, Cited):
+            sources[event.document_id] = event.source
+        yield event
     yield Sources(tuple(sources.values()))
     yield context.end(Message.Status.COMPLETE, Message.Strategy.EXTRACTIVE, notice=notice)
 

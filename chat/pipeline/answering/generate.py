@@ -10,17 +10,17 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from chat.models import Message
-from chat.pipeline.answering.abstain import abstain
 from chat.pipeline.answering.citations import CitationProcessor, RefusalDetector
 from chat.pipeline.answering.extract import QUOTATION_MARKS, quote
 from chat.pipeline.answering.held_answer import HeldAnswer
+from chat.pipeline.answering.office.pointer import add_pointer, point_or_abstain
 from chat.pipeline.answering.office.repeats import find_repeats
 from chat.pipeline.answering.prompt import Prompt, WindowTooSmall, build_prompt
 from chat.pipeline.answering.proof import Prover
 from chat.pipeline.answering.sentence_stream import SentenceStream
 from chat.pipeline.guardrails.output import OutputGuard
 from chat.pipeline.question import Context
-from chat.protocol.answer_events import Delta, Error, Queued, Sources, Working
+from chat.protocol.answer_events import Cited, Delta, Error, Queued, Sources, Working
 from chat.protocol.event import Event
 from core.inference.llm import client
 from core.inference.llm.client import ModelUnavailable, Usage, Waiting
@@ -102,13 +102,17 @@ async def _relay(context: Context, prompt: Prompt) -> AsyncGenerator[Event]:
             yield event
     for event in answer.finish():
         yield event
-    if answer.resolver.sources:
-        yield Sources(tuple(answer.resolver.sources))
+    if sources := answer.resolver.sources:
+        for event in add_pointer(context, cited=answer.resolver.documents, n=len(sources) + context.first_source):
+            if isinstance(event, Cited):
+                sources.append(event.source)
+            yield event
+        yield Sources(tuple(sources))
         notice = "partly_quoted" if answer.is_quoted else ""
         yield context.end(Message.Status.COMPLETE, Message.Strategy.GENERATED, notice=notice)
         return
     if verdict.declined and not _has_good_evidence(context):
-        without = abstain(context, "model_declined")
+        without = point_or_abstain(context, "model_declined")
     else:
         without = quote(context, notice="model_declined" if verdict.declined else "nothing_proven")
     async with aclosing(without) as events:

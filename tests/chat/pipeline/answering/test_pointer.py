@@ -10,6 +10,7 @@ from faqs.services import index_saved_faq
 from knowledge.models import Document
 from tests.conftest import load_pages
 from tests.factories import FAQFactory
+from tests.fakes.llm import FakeLLM
 from tests.faqs.answers.written import written
 from tests.faqs.forms import build_form
 from tests.servers import Answer, Server
@@ -69,6 +70,25 @@ def test_another_page_that_answers_is_quoted_and_the_page_named_below(server: Se
         f"The university also names this page for your question: “Canteen” [{len(answer.cited)}]."
     )
     assert answer.cited[-1]["url"] == CANTEEN
+
+
+def test_below_what_a_model_writes_the_page_is_named_as_a_link(server: Server, llm: FakeLLM) -> None:
+    published("How much is the semester contribution?")
+    llm.says("The semester contribution is 318.40 euros each semester.")
+    answer = asked(server, "How much is the semester contribution?")
+    assert answer.end["strategy"] == "generated"
+    assert answer.text.endswith(
+        f"[1]\n\nThe university also names this page for your question: “Canteen” [{len(answer.cited)}]."
+    )
+    assert [source["url"] == CANTEEN for source in answer.cited] == [False, True]
+
+
+def test_where_a_model_refuses_the_page_is_named(server: Server, llm: FakeLLM) -> None:
+    published()
+    llm.says("NO_ANSWER")
+    answer = asked(server, QUESTION)
+    assert answer.text.startswith(NAMED)
+    assert answer.end["status"] == "complete"
 
 
 def test_a_page_that_answers_is_quoted(server: Server) -> None:
