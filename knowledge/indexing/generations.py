@@ -19,7 +19,7 @@ from knowledge.models import Generation, Passage, Unit
 
 State = Generation.State
 #: Changes with the code that cuts: passages of another version are cut again.
-CUTTING_VERSION = "1"
+CUTTING_VERSION = "2"
 #: Questions that began before a switch, and processes that still load the new index, use the old one for this time.
 GRACE = timedelta(minutes=15)
 INDEXED_TABLES = (Passage._meta.db_table, Unit._meta.db_table)
