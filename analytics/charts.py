@@ -6,11 +6,51 @@ from html import escape
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.periods import Step
 
 #: Stands between cells while they are escaped at once; no text of a database holds it.
 BETWEEN_CELLS = "\0"
 #: Kinds of charts that draw lines.
 LINES = frozenset({"line", "measure"})
+#: Why nothing is drawn, by what each value is of. Groups of fewer than two are none, so the plural is always right.
+ALL_HIDDEN = {
+    None: gettext_lazy(
+        "Hidden for privacy: each figure is from fewer than %(least)d visitors, or would reveal such a figure."
+    ),
+    Step.DAY: gettext_lazy(
+        "Hidden for privacy: each day’s figures are from fewer than %(least)d visitors, or would reveal those of such "
+        "a day."
+    ),
+    Step.WEEK: gettext_lazy(
+        "Hidden for privacy: each week’s figures are from fewer than %(least)d visitors, or would reveal those of such "
+        "a week."
+    ),
+    Step.MONTH: gettext_lazy(
+        "Hidden for privacy: each month’s figures are from fewer than %(least)d visitors, or would reveal those of "
+        "such a month."
+    ),
+}
+#: What a reader can choose instead of a step; nothing is longer than a month.
+LONGER_STEP = {
+    Step.DAY: gettext_lazy("Choose weeks or months instead of days, or a longer period."),
+    Step.WEEK: gettext_lazy("Choose months instead of weeks, or a longer period."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """How counts of a chart are suppressed: one from fewer than `least` visitors is None, one of nobody is 0.
+
+    `step` is what each value is of, if it is of a day, week or month. `has_choices`: the reader of the page can choose
+    another period, and another step if there is one.
+    """
+
+    least: int
+    step: Step | None = None
+    has_choices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +75,7 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with its table; `data` comes from `chart_data`."""
+    """A chart with its table; `data` comes from `chart_data`. Without a `suppression` a value of None is unknown."""
 
     name: str
     title: str
@@ -43,6 +83,7 @@ class Chart:
     head: Sequence[str]
     rows: Sequence[ChartRow]
     data: Mapping[str, Any]
+    suppression: Suppression | None = None
 
     @property
     def data_id(self) -> str:
@@ -50,9 +91,36 @@ class Chart:
 
     @property
     def draws_nothing(self) -> bool:
-        """Return whether there is nothing to draw, which the summary says: a line at 0 is drawn, a bar is not."""
-        values = [value for series in self.data["series"] for value in series["values"] if value is not None]
+        """Return whether there is nothing to draw, which is said in words: a line at 0 is drawn, a bar is not."""
+        if self.hides_all:
+            return True
+        values = [value for value in self._values if value is not None]
         return not values if self.data["kind"] in LINES else not any(values)
+
+    @property
+    def hides_all(self) -> bool:
+        """Return whether each count but those of nobody is suppressed: a line at 0 would say that nobody asked."""
+        is_suppressed = self.suppression is not None and self.suppression.least > 1
+        return is_suppressed and None in self._values and not any(self._values)
+
+    @property
+    def hidden_text(self) -> str:
+        """Return why all values are hidden, or "" if they are not."""
+        if self.suppression is None or not self.hides_all:
+            return ""
+        return ALL_HIDDEN[self.suppression.step] % {"least": self.suppression.least}
+
+    @property
+    def hidden_advice(self) -> str:
+        """Return what the reader can choose to see values, or "" if there is no such choice."""
+        if self.suppression is None or not self.suppression.has_choices or not self.hides_all:
+            return ""
+        step = self.suppression.step
+        return str(LONGER_STEP[step]) if step in LONGER_STEP else _("Choose a longer period.")
+
+    @property
+    def _values(self) -> list[float | None]:
+        return [value for series in self.data["series"] for value in series["values"]]
 
     @property
     def table_rows(self) -> SafeString:

@@ -14,11 +14,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.charts import Chart, ChartRow, chart_data
+from analytics.charts import Chart, ChartRow, Suppression, chart_data
 from analytics.dashboard.formatting import NOTHING, decimal, percent, whole
 from analytics.dashboard.visibility import SEE_SMALL_GROUPS
 from analytics.evaluation.answers.configured import is_configured
 from analytics.models import QualityDrop, SampledAnswer
+from analytics.periods import Step
 from analytics.quality.figures import Judged, Week, by_week, pairs_with_model, read_sample, verdict_pairs
 from analytics.quality.judging import judge_answer, left_to_judge, verdicts_for
 from analytics.quality.statistics import Kappa, cohens_kappa
@@ -109,17 +110,18 @@ def _figures(assistant: Assistant, user: "User") -> dict[str, Any]:
     staff, both = _side(sample.staff, least=least), [each for each in sample.staff if each.of_model]
     kappa = None if staff["hides"] else cohens_kappa(verdict_pairs(sample.staff))
     with_model = None if _are_few(both, least) else cohens_kappa(pairs_with_model(both))
+    model = _side(sample.model, least=least)
     weeks, of_model = by_week(sample.staff, least=least), by_week(sample.model, least=least)
     return {
         "least": least,
         "staff": staff,
-        "model": _side(sample.model, least=least),
+        "model": model,
         "kappa": kappa and _kappa_facts(kappa),
         "is_compared": not _are_few(both, least),
         "model_kappa": with_model and _kappa_facts(with_model),
         "is_watched_by_model": sample.is_watched_by_model,
         "drop": _drop(assistant, sample.watched, least=least),
-        "chart": _chart(weeks, of_model) if any(week.share is not None for week in (*weeks, *of_model)) else None,
+        "chart": _chart(weeks, of_model, least=least) if staff["right"] or model["right"] else None,
     }
 
 
@@ -168,7 +170,7 @@ def _drop(assistant: Assistant, judged: list[Judged], *, least: int) -> dict[str
     return {"since": drop.first_day, **shares}
 
 
-def _chart(staff: list[Week], model: list[Week]) -> Chart:
+def _chart(staff: list[Week], model: list[Week], *, least: int) -> Chart:
     """Draw staff's line, and the model's where it has judged; a week that one of both has not judged is a gap."""
     sides = [({week.monday: week for week in weeks}, name) for weeks, name in _named_sides(staff, model)]
     mondays = sorted({monday for weeks, _name in sides for monday in weeks})
@@ -186,6 +188,8 @@ def _chart(staff: list[Week], model: list[Week]) -> Chart:
         [_("Week from"), *heads],
         rows,
         chart_data("line", names, lines),
+        # A share of 0 % is a figure: all weeks are hidden only if none has a share.
+        None if any(map(_shown, (staff, model))) else Suppression(least, Step.WEEK),
     )
 
 

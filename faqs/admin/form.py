@@ -10,6 +10,7 @@ from core.admin.languages import LanguageSelect
 from core.admin.markdown_widget import MarkdownTextarea
 from faqs.models import ANSWER_FIELDS, ANSWER_LANGUAGES, FAQ
 from faqs.permissions import may_make
+from knowledge.admin.collections import only_collection
 
 if TYPE_CHECKING:
     from core.access import Staff
@@ -41,8 +42,7 @@ class FAQForm(GuardedForm):
         if (collection := fields.get("collection")) and not sees_everything(self.user):
             collection.required = True
             collection.help_text = _("Its teams are responsible for the FAQ.")
-            own = list(collection.queryset[:2])
-            if len(own) == 1:
+            if only_collection(collection.queryset):
                 collection.empty_label = None
 
     def clean(self) -> dict[str, Any] | None:

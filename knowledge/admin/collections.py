@@ -21,10 +21,12 @@ from knowledge.models.collections import CollectionQuerySet
 from knowledge.services.documents import announce_abbreviations, save_collection
 
 if TYPE_CHECKING:
+    AnyModelAdmin = admin.ModelAdmin[Any]
     AbbreviationInlineBase = admin.TabularInline[Abbreviation, Collection]
     CollectionModelAdmin = admin.ModelAdmin[Collection]
     CollectionModelForm = ModelForm[Collection]
 else:
+    AnyModelAdmin = object
     AbbreviationInlineBase = admin.TabularInline
     CollectionModelAdmin, CollectionModelForm = admin.ModelAdmin, ModelForm
 
@@ -106,6 +108,22 @@ class CollectionAdmin(TeamsAdmin, CollectionModelAdmin):
 
 def university_collections() -> CollectionQuerySet:
     return Collection.objects.filter(for_evaluation=False)
+
+
+def only_collection(collections: QuerySet[Collection]) -> Collection | None:
+    """Return the collection if it is the only one that can be chosen, or None."""
+    some = list(collections[:2])
+    return some[0] if len(some) == 1 else None
+
+
+class PresetsCollection(AnyModelAdmin):
+    """For forms of what is in a collection; to be named before ModelAdmin."""
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Preset the only collection that the user may choose; the address outweighs it."""
+        only = only_collection(university_collections().visible_to(request.user))
+        preset = {"collection": only.pk} if only else {}
+        return preset | super().get_changeform_initial_data(request)
 
 
 class CollectionFilter(admin.RelatedFieldListFilter):

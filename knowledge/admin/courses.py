@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from core.admin.languages import LanguageFilter, LanguageSelect
 from core.admin.scoped import ScopedAdmin
 from core.admin.textarea import Textarea
-from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.admin.collections import CollectionFilter, PresetsCollection, university_collections
 from knowledge.admin.course_import.from_document import documents_view, may_accept, proposals_view
 from knowledge.admin.course_import.from_file import course_import_view
 from knowledge.courses.codes import code_key, split_by_mention
@@ -97,7 +97,7 @@ class CourseForm(CourseModelForm):
 
 
 @admin.register(Course)
-class CourseAdmin(ScopedAdmin, CourseModelAdmin):
+class CourseAdmin(PresetsCollection, ScopedAdmin, CourseModelAdmin):
     form = CourseForm
     list_display = ["code", "name", "general_name", "year", "is_mandatory", "ects", "status", "collection"]
     list_display_links = ["code", "name"]

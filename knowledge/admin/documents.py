@@ -23,7 +23,7 @@ from core.admin.languages import LanguageSelect, NamesLanguage
 from core.admin.markdown_widget import MarkdownTextarea
 from core.admin.publishing import PublishingAdmin
 from core.admin.scoped import ScopedAdmin
-from knowledge.admin.collections import CollectionFilter
+from knowledge.admin.collections import CollectionFilter, PresetsCollection
 from knowledge.admin.corrections.shown import CorrectedFilter, describe_correction
 from knowledge.admin.corrections.views import correction_view, original_view
 from knowledge.admin.course_import.from_document import describe_courses
@@ -82,7 +82,14 @@ def shows_list(request: HttpRequest) -> bool:
 
 @admin.register(Document)
 class DocumentAdmin(
-    DocumentEditions, PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, ScopedAdmin, DocumentModelAdmin
+    DocumentEditions,
+    PublishingAdmin,
+    BackAdmin,
+    OptimisticLockAdmin,
+    NamesLanguage,
+    PresetsCollection,
+    ScopedAdmin,
+    DocumentModelAdmin,
 ):
     form = DocumentForm
     list_display = [

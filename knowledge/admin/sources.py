@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST
 from core.admin.forms import LinesField
 from core.admin.scoped import ScopedAdmin
 from core.db.annotations import count_related
-from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.admin.collections import CollectionFilter, PresetsCollection, university_collections
 from knowledge.ingest.crawler.frontier import normalised
 from knowledge.models import CrawlRun, Source, SourcePage
 from knowledge.services.crawls import HOST, delete_source, next_crawl, save_source, start_crawl
@@ -92,7 +92,7 @@ class CrawlFilter(admin.SimpleListFilter):
 
 
 @admin.register(Source)
-class SourceAdmin(ScopedAdmin, SourceModelAdmin):
+class SourceAdmin(PresetsCollection, ScopedAdmin, SourceModelAdmin):
     form = SourceForm
     list_display = ["name", "collection", "page_count", "last_crawl", "next_crawl", "problems"]
     list_filter = [CrawlFilter, ("collection", CollectionFilter), "every"]

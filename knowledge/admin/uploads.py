@@ -19,7 +19,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.scoped import ScopedAdmin
-from knowledge.admin.collections import CollectionFilter, university_collections
+from knowledge.admin.collections import CollectionFilter, only_collection, university_collections
 from knowledge.chunking.recognised import MORE_PAGES, has_recognised_line
 from knowledge.ingest.formats.archive import check_beginning
 from knowledge.ingest.formats.registry import FORMATS, find_format
@@ -101,8 +101,8 @@ class UploadForm(forms.Form):
         """Offer the `collections` that may be chosen; a single one is preselected."""
         super().__init__(*args, **kwargs)
         cast("forms.ModelChoiceField[Collection]", self.fields["collection"]).queryset = collections
-        if len(some := list(collections[:2])) == 1:
-            self.initial["collection"] = some[0]
+        if only := only_collection(collections):
+            self.initial["collection"] = only
 
 
 def say(said: Said) -> str:

@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analytics.charts import Chart, ChartRow, chart_data, chart_top
+from analytics.charts import Chart, ChartRow, Suppression, chart_data, chart_top
 from analytics.counts.outcomes import OUTCOMES
 from analytics.dashboard.admin.cards import CONTACTS
 from analytics.dashboard.admin.form import STEP_NAMES, site_names
@@ -175,7 +175,8 @@ class _ChartBuilder:
         if self.happened:
             head.append(_("What happened"))
             data["marks"] = [list(self.happened.get(point.start, ())) for point in points]
-        return Chart(name, title, summary, head, rows, data)
+        suppression = Suppression(self.view.least, self.view.step, has_choices=True)
+        return Chart(name, title, summary, head, rows, data, suppression)
 
     def _told(self, point: Point) -> list[str]:
         """Return the cell of what happened, if anything did in the period."""
@@ -206,8 +207,6 @@ class _ChartBuilder:
         if most is not None:
             most_often = _("Most often: %(reason)s.") % {"reason": names[most]}
             summary = f"{most_often} {summary}"
-        elif not any(value for column in columns.values() for value in column):
-            summary = _("None to show: no student gave any, or too few did.")
         links = [self.links.asked(reason=code) for code in codes]
         return self._compared("reasons", _("Reasons"), summary, _("Reason"), "horizontal", names, columns, links)
 
@@ -262,7 +261,9 @@ class _ChartBuilder:
             ChartRow(label, [count_text(value) for value in row], link)
             for label, row, link in zip(names, values, links, strict=True)
         ]
-        return Chart(name, title, summary, [head, *columns], rows, chart_data(kind, names, columns, links))
+        data = chart_data(kind, names, columns, links)
+        suppression = Suppression(self.view.least, has_choices=True)
+        return Chart(name, title, summary, [head, *columns], rows, data, suppression)
 
     # --- summaries ---
 

@@ -82,10 +82,13 @@ def _part(view: View, choices: Choices) -> Iterator[Flowable]:
         yield KeepTogether(_figures(group))
     charts = build_charts(found, choices, links, annotations(view))
     for place, chart in enumerate(charts):
-        yield KeepTogether([*_title(chart), draw_chart(chart.data), Spacer(1, 6 * mm)])
-        if place == 0:
+        drawing = [] if chart.draws_nothing else [draw_chart(chart.data)]
+        yield KeepTogether([*_title(chart), *drawing, Spacer(1, 6 * mm)])
+        if place == 0 and drawing:
             yield from _happened(chart)
     for chart in charts:
+        if chart.draws_nothing:
+            continue
         yield CondPageBreak(30 * mm)
         yield from _title(chart)
         yield _table(chart)
@@ -129,4 +132,8 @@ def _table(chart: Chart) -> Flowable:
 
 
 def _title(chart: Chart) -> Sequence[Flowable]:
-    return [Paragraph(escape(chart.title), STYLES["heading"]), Paragraph(escape(chart.summary), STYLES["text"])]
+    texts = [chart.summary, *([chart.hidden_text] if chart.hidden_text else [])]
+    return [
+        Paragraph(escape(chart.title), STYLES["heading"]),
+        *(Paragraph(escape(each), STYLES["text"]) for each in texts),
+    ]

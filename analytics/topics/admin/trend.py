@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analytics.charts import Chart, ChartRow, chart_data
+from analytics.charts import Chart, ChartRow, Suppression, chart_data
 from analytics.dashboard.formatting import count_text, highest, long_name, short_name, whole
 from analytics.dashboard.visibility import View
 from analytics.models import Topic
@@ -28,7 +28,9 @@ def build_trend(topic: Topic, view: View, address: QueryDict) -> Chart:
     rows = [ChartRow(name, [count_text(count)], link) for name, count, link in zip(names, counts, links, strict=True)]
     label = _("Questions")
     data = chart_data("bars", [short_name(week.monday, Step.WEEK) for week in weeks], {label: counts}, links)
-    return Chart("trend", _("Questions by week"), _summary(weeks), [_("Week"), label], rows, data)
+    # The page draws 52 weeks, whatever period is chosen.
+    suppression = Suppression(view.least, Step.WEEK)
+    return Chart("trend", _("Questions by week"), _summary(weeks), [_("Week"), label], rows, data, suppression)
 
 
 def _week_link(topic: Topic, week: Week, kept: dict[str, str]) -> str:
@@ -39,7 +41,8 @@ def _week_link(topic: Topic, week: Week, kept: dict[str, str]) -> str:
 def _summary(weeks: list[Week]) -> str:
     most = highest([week.questions for week in weeks])
     if most is None:
-        return _("Nothing yet: in these 52 weeks nobody asked about it, or too few people to show figures of.")
+        is_asked = any(week.questions is None for week in weeks)
+        return "" if is_asked else _("Nothing yet: in these 52 weeks nobody asked about it.")
     count = weeks[most].questions or 0
     said = ngettext(
         "The busiest of these 52 weeks: %(when)s, %(count)s question.",

@@ -18,7 +18,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
-from knowledge.admin.collections import university_collections
+from knowledge.admin.collections import only_collection, university_collections
 from knowledge.courses.reader import BadFile, CourseFile, read_course_file
 from knowledge.courses.sync import plan_courses
 from knowledge.models import Collection
@@ -43,6 +43,8 @@ class CourseFileForm(forms.Form):
         super().__init__(*args, **kwargs)
         own = university_collections().visible_to(user)
         cast("forms.ModelChoiceField[Collection]", self.fields["collection"]).queryset = own
+        if only := only_collection(own):
+            self.initial["collection"] = only
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]

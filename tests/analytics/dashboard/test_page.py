@@ -593,6 +593,71 @@ def test_outcomes_of_few_hide_all_of_them_as_they_add_up(client):
     assert "Students began 35 conversations." in words(page)
 
 
+def figure_of(response, title):
+    """Return the text of the chart with this title, in one line."""
+    found = re.search(rf"<figure(?:(?!<figure).)*?<h2>{title}</h2>.*?</figure>", response.content.decode(), re.S)
+    assert found, title
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[0]))
+
+
+HIDDEN_DAYS = (
+    "Hidden for privacy: each day’s figures are from fewer than 5 visitors, or would reveal those of such a day. "
+    "Choose weeks or months instead of days, or a longer period."
+)
+
+
+def test_charts_whose_days_are_all_small_groups_say_why_they_are_empty_and_what_to_choose(client):
+    for number in (8, 9, 10):
+        rated(4, 0, 0, day(7, number))
+    count_changed()
+    page = visit(client, READS)
+    for title in ("Use over time", "Answers over time", "What became of conversations over time", "Opinions over time"):
+        assert HIDDEN_DAYS in figure_of(page, title), title
+        assert "canvas" not in figure_of(page, title)
+    assert "12 questions." in figure_of(page, "Use over time")
+    html = page.content.decode()
+    assert 'data-chart="chart-use-data"' not in html
+    assert 'data-chart="chart-outcomes-data"' not in html
+    by_week = visit(client, READS, step="week")
+    assert 'data-chart="chart-outcomes-data"' in by_week.content.decode()
+    assert "Hidden for privacy" not in figure_of(by_week, "Use over time")
+    allowed = visit(client, READS, SMALL)
+    assert 'data-chart="chart-outcomes-data"' in allowed.content.decode()
+    assert "Hidden for privacy" not in words(allowed)
+
+
+def test_a_chart_of_figures_that_are_hidden_each_day_says_so_beside_one_that_is_drawn(client):
+    for number in (8, 9, 10):
+        rated(2, 0, 5, day(7, number))
+    count_changed()
+    page = visit(client, READS)
+    assert 'data-chart="chart-use-data"' in page.content.decode()
+    assert "Hidden for privacy" not in figure_of(page, "Use over time")
+    assert HIDDEN_DAYS in figure_of(page, "Opinions over time")
+
+
+def test_a_period_in_which_nobody_asked_is_told_apart_from_one_that_is_hidden(client):
+    for number in (8, 9, 10):
+        rated(4, 0, 0, day(7, number))
+    count_changed()
+    said = words(visit(client, READS, **{"from": "2026-06-01", "to": "2026-06-30"}))
+    assert "Nothing was asked in this period." in said
+    assert "Hidden for privacy" not in said
+
+
+def test_hidden_charts_say_so_in_german(client):
+    for number in (8, 9, 10):
+        rated(4, 0, 0, day(7, number))
+    count_changed()
+    client.force_login(UserFactory(permissions=[READS]))
+    page = client.get(reverse("dashboard"), headers={"accept-language": "de"})
+    assert (
+        "Zum Schutz der Privatsphäre ausgeblendet: Die Zahlen jedes Tages stammen von weniger als 5 Personen oder "
+        "würden die eines solchen Tages verraten. Wählen Sie Wochen oder Monate statt Tagen oder einen längeren "
+        "Zeitraum."
+    ) in figure_of(page, "Nutzung im Zeitverlauf")
+
+
 def use(count, kind, moment, **fields):
     for answer in ask_by(count, moment, **fields):
         Message.objects.filter(pk=answer.pk).update(contacts_used=[kind])

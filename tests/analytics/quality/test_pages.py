@@ -101,6 +101,26 @@ def test_figures_of_few_people_are_hidden() -> None:
     assert "hidden for privacy" not in shown
 
 
+def test_weeks_that_are_all_of_few_people_are_said_to_be_hidden_in_place_of_their_chart() -> None:
+    assistant, by = AssistantFactory(), [UserFactory(), UserFactory()]
+    for number in range(8):
+        day = yesterday() - datetime.timedelta(weeks=number)
+        sampled(assistant, "correct_answer", "correct_answer", day=day, by=by)
+    page = member(VIEW).get("/admin/quality/").content.decode()
+    assert "Hidden for privacy: each week’s figures are from fewer than 5 visitors" in page
+    assert 'data-chart="chart-quality-data"' not in page
+
+
+def test_a_week_without_a_right_answer_is_drawn_at_0() -> None:
+    assistant, by = AssistantFactory(), [UserFactory(), UserFactory()]
+    for number in range(6):
+        day = yesterday() - datetime.timedelta(weeks=2 * (number == 0))
+        sampled(assistant, "wrong_answer", "wrong_answer", day=day, by=by)
+    page = member(VIEW).get("/admin/quality/").content.decode()
+    assert 'data-chart="chart-quality-data"' in page
+    assert "Hidden for privacy" not in page
+
+
 def test_the_page_takes_few_queries_however_much_is_judged(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:

@@ -132,8 +132,22 @@ def test_a_topic_that_nobody_asked_about_says_so_in_place_of_a_chart(client, top
     staff(client, SMALL)
     shown = text(page(client, "topic", topic.pk))
     assert "Questions by week" in shown
-    assert "Nothing yet: in these 52 weeks nobody asked about it" in shown
+    assert "Nothing yet: in these 52 weeks nobody asked about it." in shown
     assert "<canvas" not in shown
+    assert 'data-chart="' not in shown
+
+
+def test_a_topic_whose_weeks_are_all_small_groups_says_why_there_is_no_chart(client, topic):
+    ask(*PARKING, days_ago=10)
+    for asked in Message.objects.filter(role="user"):
+        Visitor.objects.filter(conversations=asked.conversation_id).update(consented_at=asked.created_at)
+    count_changed()
+    night()
+    staff(client)
+    shown = text(page(client, "topic", topic.pk))
+    assert "Hidden for privacy: each week’s figures are from fewer than 5 visitors" in shown
+    assert "nobody asked about it" not in shown
+    assert "Choose" not in shown[shown.index("Hidden for privacy") :].split("</p>")[0]  # the page has no other steps
     assert 'data-chart="' not in shown
 
 

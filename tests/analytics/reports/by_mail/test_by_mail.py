@@ -255,6 +255,17 @@ def test_small_groups_are_hidden_in_figures_and_file_and_it_is_said_once(smtp: M
     assert "Too few people asked in this period" in words_of(pdf_of(mail))
 
 
+def test_a_chart_whose_days_are_all_small_groups_says_why_it_is_not_drawn_and_has_no_empty_axes() -> None:
+    for days_ago in (3, 4, 5):
+        asked(visitors=4, days_ago=days_ago)
+    count_changed()
+    made = figures.make_figures("Fees", definition(span=Span.LAST_7), analyst(permissions=RIGHTS[:2]))
+    words = words_of(pdfplumber.open(io.BytesIO(made)))
+    assert words.count("Hidden for privacy: each day’s figures are from fewer than 5 visitors") == 3
+    assert "Use over time 12 questions. Hidden for privacy" in words
+    assert words.count("Use over time") == 1  # its table, which would be of nothing, is left out
+
+
 def test_what_was_erased_before_the_mail_is_not_in_a_file(smtp: MailServer) -> None:
     monthly(analyst(), "question")
     asked("Where does my zebra park?")
