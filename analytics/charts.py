@@ -15,7 +15,7 @@ from analytics.periods import Step
 BETWEEN_CELLS = "\0"
 #: Kinds of charts that draw lines.
 LINES = frozenset({"line", "measure"})
-#: Why nothing is drawn, by what each value is of. Groups of fewer than two are none, so the plural is always right.
+#: Why nothing is drawn, by the step that each value is about. The smallest group is two or more: always a plural.
 ALL_HIDDEN = {
     None: gettext_lazy(
         "Hidden for privacy: each figure is from fewer than %(least)d visitors, or would reveal such a figure."
@@ -42,10 +42,10 @@ LONGER_STEP = {
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """How counts of a chart are suppressed: one from fewer than `least` visitors is None, one of nobody is 0.
+    """The rule that hides small counts of a chart: a count from 1 to `least` - 1 visitors is None, of no visitor 0.
 
-    `step` is what each value is of, if it is of a day, week or month. `has_choices`: the reader of the page can choose
-    another period, and another step if there is one.
+    `step` is the day, week or month that each value is about; None if it is about the whole period. `has_choices` tells
+    whether the reader can choose another period or step on the page.
     """
 
     least: int

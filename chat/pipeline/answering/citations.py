@@ -37,8 +37,8 @@ HELD_BACK = 1600
 class CitationProcessor:
     """Takes text in pieces of any size, gives events whose deltas join to the same text however it was cut.
 
-    `text` is what was shown so far; `question` tells whether links are asked for. Sources are numbered from `first` on;
-    `documents` are the ids of what they are of.
+    `text` is what was shown so far; `question` tells whether links are asked for. Sources are numbered from `first` on.
+    `documents` are the ids of the documents cited so far.
     """
 
     def __init__(self, candidates: Mapping[int, Candidate], *, question: str = "", first: int = 1) -> None:
