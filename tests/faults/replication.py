@@ -84,7 +84,8 @@ class Standby(Logged, Postgres):
         )
         assert finish(copying) == 0, self.log.read_text()
         given[data_at], given[port_at] = str(data), str(port)
-        self.command = [*given, "-c", "hot_standby=on"]
+        # As the guide says: otherwise reads end where the primary cleans up, and a paused standby ends them all.
+        self.command = [*given, "-c", "hot_standby=on", "-c", "hot_standby_feedback=on"]
         self.url = urlsplit(primary.url)._replace(netloc=f"{_login(primary.url)}@127.0.0.1:{port}").geturl()
         self.start()
 
