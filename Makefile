@@ -45,7 +45,7 @@ screenshots: install-dev ## makes the pictures of the documentation anew, in Chr
 load: install-dev ## holds a thousand sockets and a hundred answers at once, beside a stand-in for the language model
 	.venv/bin/python -m tests.load $(ARGS)
 
-soak: install-dev ## runs ten minutes of mixed traffic on everything: flat memory, no leak, no error; ARGS="--seconds 60"
+soak: install-dev ## runs ten minutes of mixed traffic on everything: flat memory, no leak, no error; ARGS="--hours 8"
 	.venv/bin/python -m tests.soak $(ARGS)
 
 clean: ## removes what was installed and built; the data in var/ stays

@@ -45,6 +45,7 @@ NAMES = (
     "year",
     "cases",
     "cold_start",
+    "restore",
 )
 
 #: Those that ask the model of LLM_BASE_URL, when each is run alone.
@@ -55,7 +56,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--only", choices=NAMES, help="one benchmark instead of all")
-    parser.add_argument("--sizes", type=numbers, help="documents for `retrieval`, such as 249,2490")
+    parser.add_argument("--sizes", type=numbers, help="documents for `retrieval` and `restore`, such as 249,2490")
     parser.add_argument("--pages", type=Path, metavar="FOLDER", help="unpacked documentation for `injections`")
     parser.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for `fidelity_pdf`")
     parser.add_argument(
@@ -191,6 +192,12 @@ def run(name: str, folder: Path, arguments: argparse.Namespace) -> object:
         from benchmarks import cases
 
         return cases.measure(quick=arguments.quick)
+    if name == "restore":
+        from benchmarks import restore
+
+        return restore.measure(
+            folder, sizes=arguments.sizes or (restore.QUICK_SIZES if arguments.quick else restore.SIZES)
+        )
     if name == "cold_start":
         from benchmarks import cold_start
 

@@ -1,6 +1,6 @@
-"""The time of one retrieval, the question's embedding included: ours beside the peer's, question by question.
+"""The time of one retrieval, the question's embedding included: ours, the peer's and pgvector's alone, in turns.
 
-Each runs in a fresh process of its own, one thread, both warm; they take turns on the same questions. Beside that the
+Each runs in a fresh process of its own, one thread, all warm; they take turns on the same questions. Beside that the
 dense part's recall against an exact scan, and whether PostgreSQL used the HNSW index for it.
 """
 
@@ -51,16 +51,17 @@ def measure_size(folder: Path, loader: Loader, *, questions: int) -> dict[str, A
     write_faqs(faqs)
     python = os.environ.get("PEER_PYTHON", sys.executable)
     files = [str(path) for path in (loader.texts, loader.vectors, faqs)]
-    with Child("ours") as ours, Child("peer", *files, python=python) as peer:
-        sides = {"ours": ours, "peer": peer}
+    with Child("ours") as ours, Child("peer", *files, python=python) as peer, Child("pgvector_alone") as pgvector:
+        sides = {"ours": ours, "peer": peer, "pgvector alone": pgvector}
         for question in loader.corpus.questions(WARM_UP, pages=loader.size, kind=1):
             for child in sides.values():
                 child.ask(question)
         asked = loader.corpus.questions(questions, pages=loader.size)
         answers: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
         for turn, question in enumerate(asked):
-            # Whoever comes second finds the caches cold in another way: they take turns.
-            for name in ("ours", "peer") if turn % 2 else ("peer", "ours"):
+            # Whoever comes later finds the caches cold in another way: they take turns.
+            first = turn % len(sides)
+            for name in [*sides, *sides][first : first + len(sides)]:
                 answers[name].append(sides[name].ask(question))
         result: dict[str, Any] = {"documents": loader.size, "questions": questions, "faqs": FAQ.objects.count()}
         for name, child in sides.items():
@@ -131,7 +132,7 @@ def show(result: dict[str, Any]) -> None:
     say(f"\n{result['documents']:,} documents, {result['questions']} questions, {result['faqs']} FAQs")
     say(f"peer's embedder: {peer['embedder']}\n")
     steps = [*ours["steps_ms"], *(step for step in peer["steps_ms"] if step not in ours["steps_ms"])]
-    sides = [("ours", ours), ("peer", peer)]
+    sides = [(name, result[name]) for name in ("ours", "peer", "pgvector alone")]
     cells = [
         [name, both(side["ms"]), *(both(side["steps_ms"][step]) if step in side["steps_ms"] else "" for step in steps)]
         for name, side in sides
@@ -142,7 +143,7 @@ def show(result: dict[str, Any]) -> None:
     table(
         head,
         [
-            [name, side["mib"], side.get("postgres_mib", ""), side["ready_s"], side["lexical_build_s"]]
+            [name, side["mib"], side.get("postgres_mib", ""), side["ready_s"], side.get("lexical_build_s", "")]
             for name, side in sides
         ],
     )
@@ -154,9 +155,13 @@ def show(result: dict[str, Any]) -> None:
 
 def summarise(results: Sequence[dict[str, Any]]) -> None:
     table(
-        ["documents", "ours p50 / p95, ms", "peer p50 / p95, ms", "ours / peer p50"],
+        ["documents", "ours p50 / p95, ms", "peer p50 / p95, ms", "pgvector alone p50 / p95, ms", "ours / peer p50"],
         [
-            [f"{result['documents']:,}", both(result["ours"]["ms"]), both(result["peer"]["ms"]), ratio(result)]
+            [
+                f"{result['documents']:,}",
+                *(both(result[name]["ms"]) for name in ("ours", "peer", "pgvector alone")),
+                ratio(result),
+            ]
             for result in results
         ],
     )

@@ -45,16 +45,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class DatedDocument:
-    """A document of a group of editions; `since` is the month from which on it is the one in force."""
+    """A document of a group of editions; `since` is the month from which on it is the one in force.
+
+    `regulations` are the examination regulations that its title names beside its term.
+    """
 
     document_id: int
     term: Term
     since: int
+    regulations: tuple[Term, ...] = ()
 
     @classmethod
-    def valid_from(cls, document_id: int, term: Term, day: date | None) -> Self:
+    def valid_from(cls, document_id: int, term: Term, day: date | None, title: str = "") -> Self:
         """Make one that is in force once its term has begun, and not before `day`."""
-        return cls(document_id, term, max(term.begin, month_of(day)) if day else term.begin)
+        since = max(term.begin, month_of(day)) if day else term.begin
+        return cls(document_id, term, since, tuple(each for each in read_mentioned(title) if each.is_regulations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +95,18 @@ def choose_editions(editions: Sequence[DatedDocument], asked: Asked, today: date
         if fitting or not asked.regulations:
             return Choice(frozenset(each.document_id for each in fitting or editions))
         return Choice(frozenset(each.document_id for each in editions), is_missing=True)
+    editions = _of_regulations(editions, asked) or editions
     if fitting := _fitting(editions, asked.periods or asked.dates):
         return Choice(frozenset(each.document_id for each in fitting))
     possible = _graded(editions, asked.periods, Grade.MAY) if asked.terms else []
     in_season = [each for each in editions if each.term.kind in asked.seasons]
     return Choice(_current(possible or in_season or editions, today), is_missing=bool(asked.terms))
+
+
+def _of_regulations(editions: Sequence[DatedDocument], asked: Asked) -> list[DatedDocument]:
+    """Return the editions whose titles name the regulations that are asked for: handbooks have a term, and them."""
+    wanted = [term.period for term in asked.regulations]
+    return [each for each in editions if grade(wanted, [term.period for term in each.regulations]) == Grade.FITS]
 
 
 def _current(editions: Sequence[DatedDocument], today: date) -> frozenset[int]:

@@ -77,11 +77,13 @@ def drop_small_groups() -> None:
 
 
 def _series(document: Document, term: Term) -> str:
+    own = str(document.metadata.get("own_title") or "")
     return read_series(
         collection=document.collection_id,
         language=document.language,
         audience=document.audience,
-        title=document.title,
+        # What was added to tell it from its other editions is not its matter.
+        title=own if own and document.title.startswith(own) else document.title,
         url=document.url,
         term=term,
     )

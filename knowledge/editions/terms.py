@@ -33,6 +33,8 @@ GLUED_TERM = re.compile(r"(?<![a-z])(ws|wise|ss|sose)[-_]?(\d\d)(\d\d)(?!\d)")
 GLUED_YEAR = re.compile(r"(?<=[a-z])(?=20[0-4]\d(?!\d))|(?<=[a-z]-)(?=20[0-4]\d(?!\d))")
 GLUED_SEASON = re.compile(r"(?<!\d)(20[0-4]\d)[-_]?(ws|wise|ss|sose|w|s)(?![a-z0-9])")
 SEASONS = {"w": "ws", "s": "ss"}
+#: The folder of an uploaded file is named by the file's content, so that it says nothing about a term or a matter.
+UPLOADED = re.compile(r"^/documents/[0-9a-f]{16}(?=/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ def read_term(*, title: str, url: str, text: str) -> Term | None:
 def readable_address(url: str) -> str:
     """Return the words of an address, with its terms as `mentions` reads them: "fees ws 24/25 pdf"."""
     parts = urlsplit(url)
-    words = unquote(f"{parts.path} {parts.query} {parts.fragment}").lower().replace("_", "-").replace("+", "-")
+    path = UPLOADED.sub("", parts.path)
+    words = unquote(f"{path} {parts.query} {parts.fragment}").lower().replace("_", "-").replace("+", "-")
     words = GLUED_TERM.sub(_parted, words)
     words = GLUED_SEASON.sub(lambda found: f" {SEASONS.get(found[2], found[2])} {found[1]} ", words)
     words = GLUED_YEAR.sub(" ", words)

@@ -22,7 +22,7 @@ from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import DocumentRecord, import_records, readable_title
 from knowledge.ingest.ocr.reader import is_installed
 from knowledge.ingest.pictures import Recognised, name_pages, note_pictures, reading_options, recognised_pages
-from knowledge.ingest.titles import tell_apart
+from knowledge.ingest.titles import own_title, tell_apart
 from knowledge.models import Collection, Document, PdfUpload
 
 #: Increased when the reader improves: the same file is then read again.
@@ -105,6 +105,8 @@ def _record(text: FileText, *, collection: Collection, url: str, name: str, dige
     own = (text.title or readable_title(name))[:500]
     title = tell_apart(own, text=text.markdown, name=readable_title(name), collection=collection, url=url)
     metadata = {"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER}
+    if title != own:
+        metadata["own_title"] = own_title(own)
     if text.references:
         metadata["references"] = [{"text": words, "url": address} for words, address in text.references]
     return DocumentRecord(

@@ -71,6 +71,11 @@ def tell_apart(title: str, *, text: str, name: str, collection: Collection, url:
     return longer
 
 
+def own_title(title: str) -> str:
+    """Return the title that a document's editions share; empty if it says nothing, so that the told-apart one does."""
+    return "" if GENERIC.fullmatch(title.strip()) else title
+
+
 def read_cover(text: str, title: str) -> list[str]:
     """List what a document's first page says of its programme, its regulation and its date, each once."""
     pages = MARKER.split(text[: 2 * COVER_CHARACTERS], maxsplit=2)  # text, number, text, number …

@@ -87,7 +87,7 @@ def find_editions(documents: Collection[int], question: str, scope: Scope) -> Ed
     terms, own_titles, titles = {}, {}, {}
     for document_id, group, title, kind, begins, ends, valid_from, own_title, is_corrected in rows:
         term = Term.between(kind, begins, ends)
-        members[group].append(DatedDocument.valid_from(document_id, term, valid_from))
+        members[group].append(DatedDocument.valid_from(document_id, term, valid_from, own_title))
         terms[document_id], titles[group] = term, title
         own_titles[document_id] = without_periods(own_title) if is_corrected else own_title
     return EditionsFound(

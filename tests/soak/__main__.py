@@ -1,4 +1,4 @@
-"""Mixed traffic on the whole stack for a while: `python -m tests.soak [--seconds 600] [--json FILE]`.
+"""Mixed traffic on the whole stack for a while: `python -m tests.soak [--seconds 600 | --hours 8] [--json FILE]`.
 
 Students ask and lose their connections, staff edit, a site is crawled again and again, reports are made. Fails where
 memory or connections grow, a log tells of an error, or anything stored is lost, doubled, or missing from the index.
@@ -129,11 +129,13 @@ class Exporting(Repeated):
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Mixed traffic for a while.")
-    parser.add_argument("--seconds", type=float, default=600)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--seconds", type=float, default=600)
+    length.add_argument("--hours", type=float)
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
     with cluster() as stack, serving(small) as site:
-        soaked = soak(stack, site, given.seconds)
+        soaked = soak(stack, site, given.hours * 3600 if given.hours else given.seconds)
     if given.json:
         given.json.write_text(json.dumps(asdict(soaked), indent=1) + "\n")
     print(report(soaked))

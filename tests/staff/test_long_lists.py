@@ -17,7 +17,8 @@ from tests.staff.matrix.doors import screens
 from tests.staff.matrix.world import World, make_world
 
 pytestmark = pytest.mark.django_db
-FEW, MANY = 1_000, 100_000
+#: The lists of answers, conversations and FAQs have tests with 100,000; of all screens that would take ten minutes.
+FEW, MANY = 1_000, 30_000
 SLOWER = 3
 #: Their list leads to the only row.
 OF_ONE_ROW = {"analytics_assumptions"}
@@ -85,7 +86,7 @@ def test_a_list_of_sixty_rows_takes_as_many_queries_as_one_of_ten(client: Client
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_000(
+def test_a_list_of_30_000_rows_opens_in_no_more_than_three_times_the_time_of_1_000(
     client: Client, world: World
 ) -> None:
     for name in ("answers", "ratings"):
@@ -99,7 +100,7 @@ def test_a_list_of_100_000_rows_opens_in_no_more_than_three_times_the_time_of_1_
             few_queries, few, few_times = quickest(client, address)
             crowd(world.rows[screen], first=FEW + 1, last=MANY)
             many_queries, many, many_times = quickest(client, address, allowed=SLOWER * few_times)
-            transaction.set_rollback(True)  # or the next list would offer 100,000 of these to be filtered by
+            transaction.set_rollback(True)  # or the next list would offer 30,000 of these to be filtered by
         said = f"{few * 1000:.0f} ms, {many * 1000:.0f} ms, {many_queries} queries"
         print(f"{screen}: {said}")
         if few_queries != many_queries or many_times > SLOWER * few_times:

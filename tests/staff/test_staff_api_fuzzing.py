@@ -20,7 +20,7 @@ from tests.staff.api import Rows, make_token, read_version, rows_of_team
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 SNAPSHOT = Path(__file__).with_name("openapi.yaml")
-EXAMPLES = 12
+EXAMPLES = 6
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))

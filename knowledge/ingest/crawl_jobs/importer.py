@@ -20,7 +20,7 @@ from knowledge.ingest.formats.types import Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import readable_title
 from knowledge.ingest.remarks import remark_on
-from knowledge.ingest.titles import tell_apart
+from knowledge.ingest.titles import own_title, tell_apart
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 
 Kind = CrawlOutcome.Kind
@@ -47,11 +47,12 @@ def save_page(source: Source, page: Page) -> Applied:
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
     name = readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
-    title, text = (strip_nul(page.title) or name)[:500], strip_nul(page.markdown)
-    title = tell_apart(title, text=text, name=_heading(text, title) or name, collection=source.collection, url=page.url)
+    own, text = (strip_nul(page.title) or name)[:500], strip_nul(page.markdown)
+    title = tell_apart(own, text=text, name=_heading(text, own) or name, collection=source.collection, url=page.url)
     row = source.pages.select_for_update().filter(url=page.url).first()
     links = [{"text": words, "url": address} for words, address in page.references]
     further = {"references": links, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
+    further["own_title"] = own_title(own) if title != own else ""
     metadata = {name: strip_nul(value) for name, value in further.items() if value}
 
     is_new = document is None

@@ -1,8 +1,13 @@
 """Editions of one matter are grouped, pages that only look alike are not, and what staff decided stays."""
 
+from pathlib import Path
+
 import pytest
+from docx import Document as WordFile
+from pytest_django import Settings
 
 from knowledge.indexing.documents import sync_document
+from knowledge.ingest.file_importer import import_file
 from knowledge.models import Collection, Document, Edition, EditionGroup
 from tests.factories import CollectionFactory, DocumentFactory
 
@@ -132,4 +137,38 @@ def test_a_list_of_very_many_is_no_group(collection: Collection, monkeypatch: py
     monkeypatch.setattr("knowledge.editions.grouping.MOST_EDITIONS", 3)
     for year in range(2020, 2024):
         page(collection, f"Fees {year}", f"fees-{year}")
+    assert groups() == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "titles"),
+    [
+        ("Fees {term}", ["Fees SoSe 2026", "Fees WS 2025/26"]),
+        # The title of the second one is told apart by its file's name, which is not its matter.
+        ("Fees", ["Fees", "Fees (fees-sose-2026)"]),
+    ],
+)
+def test_uploaded_files_of_several_terms_are_one_group(
+    collection: Collection, tmp_path: Path, settings: Settings, heading: str, titles: list[str]
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    for term, name in (("WS 2025/26", "fees-ws-2025-26"), ("SoSe 2026", "fees-sose-2026")):
+        file, title = WordFile(), heading.format(term=term)
+        file.core_properties.title = title
+        file.add_heading(title, 1)
+        for paragraph in TEXT.format(title=title, amount=len(name), day="1 October", unit="affairs").split("\n\n")[1:]:
+            file.add_paragraph(paragraph.replace("\n", " "))
+        file.save(str(tmp_path / f"{name}.docx"))
+        sync_document(import_file(tmp_path / f"{name}.docx", collection=collection).document_id)
+    assert groups() == [titles]
+
+
+def test_uploaded_files_of_other_names_are_not(collection: Collection, tmp_path: Path, settings: Settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    for term, name in (("WS 2025/26", "physics-ws-2025-26"), ("SoSe 2026", "chemistry-sose-2026")):
+        file = WordFile()
+        file.core_properties.title = f"Fees {term}"
+        file.add_paragraph(TEXT.format(title="", amount=len(name), day="1 October", unit="affairs"))
+        file.save(str(tmp_path / f"{name}.docx"))
+        sync_document(import_file(tmp_path / f"{name}.docx", collection=collection).document_id)
     assert groups() == []

@@ -160,4 +160,26 @@ def test_of_regulations_all_are_kept_unless_one_is_asked_for() -> None:
     assert choose_editions(rows, read_asked("How many credits under PO 2019?", TODAY), TODAY).documents == {1}
     assert choose_editions(rows, read_asked("How many credits under PO 2011?", TODAY), TODAY).is_missing
     assert Asked() == read_asked("How many credits?", TODAY)
+
+
+def test_a_handbook_with_a_term_is_chosen_by_the_regulations_in_its_title() -> None:
+    terms = [parse_term(text) for text in ("WS 2018/19", "WS 2020/21", "WS 2024/25")]
+    titles = ("Handbook, PO 2017, WS 2018/19", "Handbook, PO 2017, WS 2020/21", "Handbook, PO 2022, WS 2024/25")
+    rows = [
+        DatedDocument.valid_from(number, term, None, title)
+        for number, (term, title) in enumerate(zip(terms, titles, strict=True), start=1)
+        if term
+    ]
+
+    def chosen(question: str) -> set[int]:
+        return set(choose_editions(rows, read_asked(question, TODAY), TODAY).documents)
+
+    assert chosen("How many credits does the thesis have?") == {3}
+    assert chosen("How many credits does the thesis have under PO 2017?") == {2}
+    assert chosen("How many credits does the thesis have in WS 2018/19 under PO 2017?") == {1}
+    assert chosen("How many credits does the thesis have under PO 2011?") == {3}
+
+
+def test_regulations_that_are_editions_name_their_kind() -> None:
+    rows = editions("PO 2019", "PO 2023")
     assert rows[0].term.kind == TermKind.REGULATIONS
