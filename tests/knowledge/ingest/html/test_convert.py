@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knowledge.chunking.plain_text import make_plain
 from knowledge.ingest.html import MAX_BYTES, HtmlPage, Link, UnreadablePage, read_html
 from knowledge.ingest.html.types import EmptyShell, NoPage
 from knowledge.ingest.importer import BadRecord, document_record
@@ -298,3 +299,9 @@ def test_an_imported_record_has_its_references_and_the_pages_own_title() -> None
     assert document_record({"url": URL, "html": "<h1><a href=x>C*</a></h1>x"}).title == "C*"
     with pytest.raises(BadRecord, match="without JavaScript"):
         document_record({"url": URL, "html": "<script>x</script>"})
+
+
+def test_a_link_whose_words_are_a_number_is_no_number_of_a_source() -> None:
+    read = page("<p>Room <a href=/101><b>101</b></a>, <a href=/102>102</a>; sources [1][2]")
+    assert read.markdown == "Room [**101**][1], [102 ][2]; sources \\[1]\\[2]"
+    assert make_plain(read.markdown) == "Room 101, 102; sources [1][2]"
