@@ -9,9 +9,9 @@ from typing import Any
 
 #: "[1][2]" are numbers of sources. Words that are a number themselves are followed by a blank: "Room [101 ][5]".
 NUMBERED_LINK = re.compile(
-    r"(?<!\\)\[(?P<words>(?!\d{1,3}\])(?:[^\[\]\\\n]|\\.){1,300}?)[ ]?\]\[(?P<number>\d{1,4})\]"
+    r"(?<!\\)\[(?P<words>(?!\d{1,3}\])(?:[^\[\]\\\n]|\\.){1,300}?) ?\]\[(?P<number>\d{1,4})\]",
 )
-#: Beside a list of addresses "[101][5]" is a link too, as crawls wrote it once: they escape what a page has in brackets.
+#: Beside a list of addresses "[101][5]" is a link too, as crawls wrote it once: they escape brackets that a page has.
 WITH_ADDRESSES = re.compile(NUMBERED_LINK.pattern.replace(r"(?!\d{1,3}\])", ""))
 NUMBER = re.compile(r"\d{1,3}")
 

@@ -30,7 +30,7 @@ MODIFIED = ("article:modified_time", "og:updated_time", "dcterms.modified", "dc.
 
 
 class Head:
-    """The meta elements by their names in lower case, the first of each; those within `<noscript>` are not the page's."""
+    """The meta elements by their names in lower case, the first of each; those in `<noscript>` are not its own."""
 
     def __init__(self, root: Element, base: str) -> None:
         self._root, self._base = root, base

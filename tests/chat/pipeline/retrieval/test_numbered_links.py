@@ -32,7 +32,9 @@ def test_the_links_of_a_crawled_page_are_offered_to_who_asks_for_one(listed: Any
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("text", ["Room [101 ][1], as in [1][2] and [12][99].", "Room [101][1], as in [1 ][2] and [12][99]."])
+@pytest.mark.parametrize(
+    "text", ["Room [101 ][1], as in [1][2] and [12][99].", "Room [101][1], as in [1 ][2] and [12][99]."]
+)
 def test_a_link_whose_words_are_a_number_is_offered_and_read_as_words(text: str) -> None:
     document = DocumentFactory(url="https://www.uni.example/rooms/", text=text, metadata={"references": AS_NOW})
     passage = PassageFactory(document=document, text=text)
