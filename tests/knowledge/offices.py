@@ -180,14 +180,14 @@ def encrypted() -> bytes:
     )
 
 
-def linked() -> bytes:
+def linked(source: bytes = b"", name: str = "word/_rels/settings.xml.rels") -> bytes:
     """Make a file with a template from elsewhere, as an attack or a department's server."""
     relations = (
         b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"'
         b' Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/attachedTemplate"'
         b' Target="http://templates.example/t.dotm" TargetMode="External"/></Relationships>'
     )
-    return with_part(word(), "word/_rels/settings.xml.rels", relations)
+    return with_part(source or word(), name, relations)
 
 
 def saved(made: object) -> bytes:
