@@ -119,6 +119,7 @@ def open_text(content: str = "", more: Mapping[str, str] | None = None) -> bytes
     )
     names += ' xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
     names += ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+    names += ' xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
     listed = (
         '<office:automatic-styles><text:list-style style:name="N"><text:list-level-style-number text:level="1"'
         ' style:num-format="1"/></text:list-style></office:automatic-styles>'

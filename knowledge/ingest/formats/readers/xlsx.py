@@ -19,6 +19,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
 
     from knowledge.ingest.formats.archive import from_elsewhere, open_archive
     from knowledge.ingest.formats.markup import add, element, file_text
+    from knowledge.ingest.formats.pictures import remark_on_pictures
 
     archive = open_archive(file, ".xlsx", limits)
     _check_rows(archive, limits)
@@ -33,7 +34,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
             _write(part, block)
         if len(part):
             part.insert(0, element("h2", sheet.title))
-    warnings = from_elsewhere(archive)
+    warnings = [*from_elsewhere(archive), *remark_on_pictures(_picture_sizes(archive))]
     if wide := [sheet.title for sheet in sheets if sheet.max_column > MOST_COLUMNS]:
         text = _("only the first {limit} columns were read of {sheets}")
         warnings.append(Said(text, {"limit": MOST_COLUMNS, "sheets": ", ".join(wide)[:300]}))
@@ -62,6 +63,21 @@ def _check_rows(archive: Any, limits: Limits) -> None:
                     reason = _("it has more than {limit} rows: students are answered from tables that people read; "
                                "take a file with the part that they ask for")  # fmt: skip
                     raise BadFile(reason, limit=limits.rows)
+
+
+def _picture_sizes(archive: Any) -> list[float]:
+    """List the sizes of the pictures on sheets, in square centimetres."""
+    from knowledge.ingest.formats.pictures import size_in_emu
+    from knowledge.ingest.formats.word import parse_part
+
+    names = [name for name in archive.namelist() if name.startswith("xl/drawings/") and name.endswith(".xml")]
+    roots = filter(lambda root: root is not None, (parse_part(archive, name) for name in names))
+    found = []
+    for anchor in (anchor for root in roots for anchor in root if anchor.find(".//{*}pic") is not None):
+        size = anchor.find("{*}ext")
+        size = anchor.find(".//{*}xfrm/{*}ext") if size is None else size  # one between two cells
+        found.append(0.0 if size is None else size_in_emu(size.get("cx"), size.get("cy")))
+    return found
 
 
 #: A cell's text, and over how many (columns, rows) it reaches.
