@@ -22,7 +22,7 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
     from knowledge.ingest.formats.pictures import remark_on_pictures
 
     archive = open_archive(file, ".xlsx", limits)
-    _check_rows(archive, limits)
+    unknown = _check_rows(archive, limits)
     file.seek(0)
     book = openpyxl.load_workbook(file, data_only=True, keep_links=False)
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -40,22 +40,28 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
         warnings.append(Said(text, {"limit": MOST_COLUMNS, "sheets": ", ".join(wide)[:300]}))
     if hidden := [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]:
         warnings.append(Said(_("hidden sheets were left out: {sheets}"), {"sheets": ", ".join(hidden)[:300]}))
+    if unknown:
+        text = _(
+            "{count} cells have a formula without a stored result: open and save the file in a spreadsheet program"
+        )
+        warnings.append(Said(text, {"count": unknown}))
     if not len(root):
         raise BadFile(_("there is no text in it; if it shows text, that is in pictures"))
     return file_text(root, write=write, stated_title=book.properties.title or "", pages=len(sheets), warnings=warnings)
 
 
-def _check_rows(archive: Any, limits: Limits) -> None:
-    """Count rows before any of them takes memory; raises BadFile."""
+def _check_rows(archive: Any, limits: Limits) -> int:
+    """Count rows before any of them takes memory; raises BadFile. Return how many formulas have no stored result."""
     from lxml import etree
 
-    count = 0
+    count = unknown = 0
     for name in archive.namelist():
         if not name.startswith("xl/worksheets/") or not name.endswith(".xml"):
             continue
         with archive.open(name) as part:
             for _event, row in etree.iterparse(part, tag="{*}row", resolve_entities=False, no_network=True):
                 count += len(row) > 0
+                unknown += sum(map(_is_unknown, row))
                 row.clear()
                 while row.getprevious() is not None:
                     del row.getparent()[0]
@@ -63,6 +69,12 @@ def _check_rows(archive: Any, limits: Limits) -> None:
                     reason = _("it has more than {limit} rows: students are answered from tables that people read; "
                                "take a file with the part that they ask for")  # fmt: skip
                     raise BadFile(reason, limit=limits.rows)
+    return unknown
+
+
+def _is_unknown(cell: Any) -> bool:
+    """Tell a formula whose result no program has stored; that of type "str" is an empty text."""
+    return cell.find("{*}f") is not None and not cell.findtext("{*}v") and cell.get("t") != "str"
 
 
 def _picture_sizes(archive: Any) -> list[float]:
@@ -71,7 +83,7 @@ def _picture_sizes(archive: Any) -> list[float]:
     from knowledge.ingest.formats.word import parse_part
 
     names = [name for name in archive.namelist() if name.startswith("xl/drawings/") and name.endswith(".xml")]
-    roots = filter(lambda root: root is not None, (parse_part(archive, name) for name in names))
+    roots = [root for name in names if (root := parse_part(archive, name)) is not None]
     found = []
     for anchor in (anchor for root in roots for anchor in root if anchor.find(".//{*}pic") is not None):
         size = anchor.find("{*}ext")

@@ -66,3 +66,24 @@ def test_a_large_picture_in_a_file_is_told_of(make: Make, name: str) -> None:
     expected = "large pictures in it were not read (1): if they show what students need, write it as text"
     assert [str(said) for said in read(make(16, 8), name).warnings] == [expected]
     assert read(make(3, 3), name).warnings == ()
+
+
+def test_formulas_whose_results_no_program_has_stored_are_counted() -> None:
+    book = openpyxl.Workbook()
+    for line in (["Modul", "ECTS"], ["Analysis", 9], ["Algebra", 6], ["Summe", "=SUM(B2:B3)"], ["Mittel", "=B4/2"]):
+        book.active.append(line)
+    text = read(offices.saved(book), "a.xlsx")
+    assert "| Summe |  |" in text.markdown
+    assert [str(said) for said in text.warnings] == [
+        "2 cells have a formula without a stored result: open and save the file in a spreadsheet program"
+    ]
+
+
+@pytest.mark.parametrize("cell", ["<c><f>1+14</f><v>15</v></c>", "<c t='str'><f>IF(1,\"\",2)</f><v></v></c>"])
+def test_formulas_with_a_stored_result_are_read_without_a_remark(cell: str) -> None:
+    space = "xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'"
+    name = "<c t='inlineStr'><is><t>Summe</t></is></c>"
+    sheet = f"<worksheet {space}><sheetData><row>{name}{cell}</row></sheetData></worksheet>"
+    book = openpyxl.Workbook()
+    text = read(offices.with_part(offices.saved(book), "xl/worksheets/sheet1.xml", sheet.encode()), "a.xlsx")
+    assert text.warnings == ()
