@@ -17,6 +17,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from core.admin.scoped import ScopedAdmin, ScopedFilter
+from knowledge.admin.uploads import say
+from knowledge.ingest.remarks import from_json
 from knowledge.models import CrawlOutcome, CrawlRun, DocumentRevision
 from knowledge.services.crawls import accept_loss, cancel_run, keep_pages
 
@@ -30,9 +32,9 @@ OUTCOMES_A_PAGE = 50
 COUNTS = ("new", "changed", "unchanged", "gone", "failed", "skipped")
 
 
-def format_remark(remark: dict[str, Any]) -> str:
-    """Format a run's message or an outcome's reason in the reader's language."""
-    return gettext(remark["template"]).format(**remark["values"]) if remark else ""
+def format_remarks(stored: dict[str, Any]) -> str:
+    """Format a run's message or an outcome's reasons in the reader's language."""
+    return "; ".join(map(say, from_json(stored)))
 
 
 def list_counts(run: CrawlRun) -> list[dict[str, Any]]:
@@ -48,7 +50,7 @@ def describe_progress(run: CrawlRun) -> str:
     if run.state == State.RUNNING and run.cancel_requested:
         return gettext("Stopping.")
     text = ngettext("%(count)s address so far.", "%(count)s addresses so far.", visited)
-    return text % {"count": visited} if run.state == State.RUNNING else format_remark(run.message)
+    return text % {"count": visited} if run.state == State.RUNNING else format_remarks(run.message)
 
 
 @admin.register(CrawlRun)
@@ -104,7 +106,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
     @admin.display(description=_("state"), ordering="state")
     def state_now(self, run: CrawlRun) -> str:
         return render_to_string(
-            "admin/knowledge/crawlrun/state.html", {"run": run, "message": format_remark(run.message)}
+            "admin/knowledge/crawlrun/state.html", {"run": run, "message": format_remarks(run.message)}
         )
 
     @admin.display(description=_("outcome"))
@@ -124,7 +126,7 @@ class CrawlRunAdmin(ScopedAdmin, CrawlRunModelAdmin):
         outcomes = select_outcomes(run, kind)
         page = Paginator(outcomes, OUTCOMES_A_PAGE).get_page(request.GET.get("p"))
         for outcome in page:
-            cast("Any", outcome).said = format_remark(outcome.reason)
+            cast("Any", outcome).said = format_remarks(outcome.reason)
         context = {
             **self.admin_site.each_context(request),
             "title": str(run.source),

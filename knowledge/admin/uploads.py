@@ -120,9 +120,11 @@ class PictureFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
         states = {
             "read": [PicturePage.State.IN_TEXT],
-            "waiting": [PicturePage.State.WAITING, PicturePage.State.READ],
+            "waiting": [PicturePage.State.READ],
             "left_out": [PicturePage.State.LEFT_OUT],
         }
+        # As `describe_pictures` shows them: without OCR nobody reads what waits.
+        states["waiting" if is_installed() else "left_out"].append(PicturePage.State.WAITING)
         chosen = states.get(self.value() or "")
         pages = PicturePage.objects.filter(document=OuterRef("pk"), state__in=chosen or [])
         return queryset.filter(Exists(pages)) if chosen else queryset

@@ -20,6 +20,7 @@ from itertools import groupby
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from knowledge.chunking.numbered_links import without_numbers
 from knowledge.chunking.sentences import sentence_spans
 
 _SPACE = re.compile(r"\s+")
@@ -120,7 +121,7 @@ def _sections(source: str, lines: Sequence[str]) -> Iterator[_Section]:
 def _plain(parser: MarkdownIt, inline: str, references: dict[str, object]) -> str:
     """Return inline Markdown as the words a reader sees, on one line."""
     tokens: list[Token] = []
-    parser.inline.parse(inline, parser, references, tokens)
+    parser.inline.parse(without_numbers(inline), parser, references, tokens)
     found: list[str] = []
     stack = tokens[::-1]
     while stack:

@@ -7,8 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-#: "[1][2]" are numbers of sources.
-NUMBERED_LINK = re.compile(r"(?<!\\)\[(?P<words>(?!\d{1,3}\])(?:[^\[\]\\\n]|\\.){1,300})\]\[(?P<number>\d{1,4})\]")
+#: "[1][2]" are numbers of sources. Words that are a number themselves are followed by a blank: "Room [101 ][5]".
+NUMBERED_LINK = re.compile(
+    r"(?<!\\)\[(?P<words>(?!\d{1,3}\])(?:[^\[\]\\\n]|\\.){1,300}?) ?\]\[(?P<number>\d{1,4})\]",
+)
+#: Beside a list of addresses "[101][5]" is a link too, as crawls wrote it once: they escape brackets that a page has.
+WITH_ADDRESSES = re.compile(NUMBERED_LINK.pattern.replace(r"(?!\d{1,3}\])", ""))
+NUMBER = re.compile(r"\d{1,3}")
 
 
 def list_addresses(references: Any) -> list[str]:
@@ -22,17 +27,22 @@ def list_addresses(references: Any) -> list[str]:
     return found
 
 
-def without_numbers(text: str) -> str:
+def end_link(words: str, number: int) -> str:
+    """Return what stands behind the words of a numbered link."""
+    return f" ][{number}]" if NUMBER.fullmatch(words) else f"][{number}]"
+
+
+def without_numbers(text: str, addresses: Sequence[str] = ()) -> str:
     """Leave the words of numbered links, which are Markdown."""
-    return NUMBERED_LINK.sub(lambda link: link["words"], text)
+    pattern = WITH_ADDRESSES if addresses else NUMBERED_LINK
+    return pattern.sub(lambda link: link["words"] if _is_link(link, addresses) else link[0], text)
 
 
 def find_numbered(text: str, addresses: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (words, address) of each numbered link whose address is known."""
-    for link in NUMBERED_LINK.finditer(text):
-        number = int(link["number"])
-        if 0 < number <= len(addresses) and addresses[number - 1]:
-            yield link["words"], addresses[number - 1]
+    for link in WITH_ADDRESSES.finditer(text):
+        if address := _address(link, addresses):
+            yield link["words"], address
 
 
 def renumber(text: str, old: Sequence[str], new: Sequence[str]) -> str:
@@ -44,12 +54,20 @@ def renumber(text: str, old: Sequence[str], new: Sequence[str]) -> str:
         numbers.setdefault(address, number)
 
     def write(link: re.Match[str]) -> str:
-        number = int(link["number"])
-        address = old[number - 1] if 0 < number <= len(old) else ""
-        if not address or new[number - 1 : number] == [address]:
+        words, address = link["words"], _address(link, old)
+        if not address or new[int(link["number"]) - 1 : int(link["number"])] == [address]:
             return link[0]
         if address in numbers:
-            return f"[{link['words']}][{numbers[address]}]"
-        return f"[{link['words']}](<{address}>)"
+            return f"[{words}{end_link(words, numbers[address])}"
+        return f"[{words}](<{address}>)"
 
-    return NUMBERED_LINK.sub(write, text)
+    return WITH_ADDRESSES.sub(write, text)
+
+
+def _address(link: re.Match[str], addresses: Sequence[str]) -> str:
+    number = int(link["number"])
+    return addresses[number - 1] if 0 < number <= len(addresses) else ""
+
+
+def _is_link(link: re.Match[str], addresses: Sequence[str]) -> bool:
+    return bool(NUMBERED_LINK.fullmatch(link[0]) or _address(link, addresses))

@@ -15,13 +15,14 @@ from django.utils import timezone
 
 from core.text import strip_nul
 from knowledge.ingest.files import drop_unused, keep, stored_name
+from knowledge.ingest.formats.pictures import name_pages
 from knowledge.ingest.formats.reader import read_file
 from knowledge.ingest.formats.registry import find_format
 from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress, Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.importer import DocumentRecord, import_records, readable_title
 from knowledge.ingest.ocr.reader import is_installed
-from knowledge.ingest.pictures import Recognised, name_pages, note_pictures, reading_options, recognised_pages
+from knowledge.ingest.pictures import Recognised, note_pictures, reading_options, recognised_pages
 from knowledge.ingest.titles import own_title, tell_apart
 from knowledge.models import Collection, Document, PdfUpload
 

@@ -14,14 +14,8 @@ from knowledge.ingest.ocr.types import ReadLine
 from knowledge.models import Document, PicturePage
 
 State = PicturePage.State
-NAMED = 12
 #: What OCR has read, by page; nothing where it found nothing.
 Recognised = Mapping[int, Sequence[ReadLine]]
-
-
-def name_pages(pages: Sequence[int]) -> str:
-    """Name the first pages of many."""
-    return ", ".join(map(str, pages[:NAMED])) + (" …" if len(pages) > NAMED else "")
 
 
 def recognised_pages(digest: str) -> Recognised:

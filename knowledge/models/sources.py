@@ -152,7 +152,7 @@ class CrawlRun(Job):
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="runs", verbose_name=_("website"))
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
-    # The run's message, in the form of `knowledge.ingest.formats.types.Said`, so that it can be translated.
+    # The run's remarks, in the form of `knowledge.ingest.remarks.as_json`, so that they can be translated.
     message = models.JSONField(_("message"), default=dict, blank=True)
     new = models.PositiveIntegerField(_("new"), default=0)
     changed = models.PositiveIntegerField(_("changed"), default=0)

@@ -119,6 +119,7 @@ def open_text(content: str = "", more: Mapping[str, str] | None = None) -> bytes
     )
     names += ' xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
     names += ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+    names += ' xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
     listed = (
         '<office:automatic-styles><text:list-style style:name="N"><text:list-level-style-number text:level="1"'
         ' style:num-format="1"/></text:list-style></office:automatic-styles>'
@@ -180,14 +181,14 @@ def encrypted() -> bytes:
     )
 
 
-def linked() -> bytes:
+def linked(source: bytes = b"", name: str = "word/_rels/settings.xml.rels") -> bytes:
     """Make a file with a template from elsewhere, as an attack or a department's server."""
     relations = (
         b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"'
         b' Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/attachedTemplate"'
         b' Target="http://templates.example/t.dotm" TargetMode="External"/></Relationships>'
     )
-    return with_part(word(), "word/_rels/settings.xml.rels", relations)
+    return with_part(source or word(), name, relations)
 
 
 def saved(made: object) -> bytes:

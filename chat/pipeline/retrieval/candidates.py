@@ -142,6 +142,7 @@ def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
     edition = name_term(Term.between(kind, begins, ends), spoken) if kind and spoken else ""
     day = checked_on if is_written else seen and timezone.localdate(seen)
     lead = find_lead(before, text) if before else ""
+    addresses = list_addresses(json.loads(listed)) if listed else []
     return Candidate(
         number=number,
         passage_id=passage_id,
@@ -149,13 +150,13 @@ def _candidate(number: int, row: Sequence[Any], spoken: str) -> Candidate:
         title=title,
         url=url,
         heading=BETWEEN.join(part for part in path if part != title),
-        text=without_numbers(f"{lead}\n\n{text}" if lead else text),
+        text=without_numbers(f"{lead}\n\n{text}" if lead else text, addresses),
         page=page,
         audience=tuple(audience),
         language=language,
         checked_on=day.isoformat() if day else "",
         signature=sign(office, checked_on, language) if is_written else "",
-        links=_resolved(find_numbered(text, list_addresses(json.loads(listed))), url) if listed else (),
+        links=_resolved(find_numbered(text, addresses), url),
         rank=number,
         edition=edition,
         is_edition_in_title=bool(edition) and names(title, edition),

@@ -37,7 +37,7 @@ class Applied:
 
     kind: "CrawlOutcome.Kind | None"
     document_id: int | None = None
-    reason: Said | None = None
+    remarks: tuple[Said, ...] = ()
 
 
 @transaction.atomic
@@ -45,7 +45,7 @@ def save_page(source: Source, page: Page) -> Applied:
     """Create or update the page's document. What staff corrected stays."""
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
-        return Applied(Kind.SKIPPED, reason=Said(OF_A_COURSE))
+        return Applied(Kind.SKIPPED, remarks=(Said(OF_A_COURSE),))
     name = readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
     own, text = (strip_nul(page.title) or name)[:500], strip_nul(page.markdown)
     title = tell_apart(own, text=text, name=_heading(text, own) or name, collection=source.collection, url=page.url)
@@ -63,7 +63,6 @@ def save_page(source: Source, page: Page) -> Applied:
     metadata = {key: value for key, value in document.metadata.items() if key not in further} | metadata
     reading = take_reading(document, title=title, text=text, metadata=metadata)
     kind = Kind.NEW if is_new else Kind.CHANGED if reading is not Reading.SAME else None
-    reason = remark_on(reading)
     if kind and reading is not Reading.HELD:
         document.language = page.language[:12] or document.language
     is_back = _publish_again(document, row)
@@ -74,11 +73,9 @@ def save_page(source: Source, page: Page) -> Applied:
         said = {"read_hash": document.read_hash, "metadata": document.metadata}
         Document.objects.filter(pk=document.pk).update(**said, updated_at=timezone.now())
     _remember(source, page, document.pk, likeness=page.likeness, links=list(page.links))
-    if is_back and not reason:
-        kind, reason = kind or Kind.CHANGED, Said(BACK)
-    if kind and not reason and page.is_rendered:
-        reason = Said(RENDERED)
-    return Applied(kind, document.pk, reason)
+    kind = kind or (Kind.CHANGED if is_back else None)
+    back, rendered = Said(BACK) if is_back else None, Said(RENDERED) if kind and page.is_rendered else None
+    return Applied(kind, document.pk, tuple(said for said in (remark_on(reading), back, rendered) if said))
 
 
 def _heading(text: str, title: str) -> str:
@@ -107,8 +104,7 @@ def save_file(source: Source, file: FetchedFile, *, progress: Callable[[int, int
         _remember(source, file, document.pk)
     kinds = {"created": Kind.NEW, "changed": Kind.CHANGED}
     kind = kinds.get(imported.outcome, Kind.CHANGED if is_back else None)
-    reason = Said(BACK) if is_back else next(iter(imported.remarks), None)
-    return Applied(kind, document.pk, reason)
+    return Applied(kind, document.pk, (*((Said(BACK),) if is_back else ()), *imported.remarks))
 
 
 @transaction.atomic
@@ -123,7 +119,7 @@ def keep_page(source: Source, url: str) -> Applied:
         document.save()
     row.missing_runs, row.archived_here, row.seen_at = 0, False, timezone.now()
     row.save()
-    return Applied(Kind.CHANGED, document.pk, Said(BACK)) if is_back else Applied(None, document.pk)
+    return Applied(Kind.CHANGED, document.pk, (Said(BACK),)) if is_back else Applied(None, document.pk)
 
 
 @transaction.atomic

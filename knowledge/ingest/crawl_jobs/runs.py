@@ -30,6 +30,7 @@ from knowledge.ingest.crawler.messages import (
 )
 from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.ingest.formats.types import gettext_noop as _
+from knowledge.ingest.remarks import as_json
 from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
 
 logger = logging.getLogger(__name__)
@@ -189,12 +190,12 @@ class _Crawl:
 
     def _tell(self, applied: Applied, url: str) -> None:
         if applied.kind:
-            self._outcome(applied.kind, url, applied.reason, applied.document_id)
+            self._outcome(applied.kind, url, *applied.remarks, document_id=applied.document_id)
         else:
             self.counts["unchanged"] += 1
 
-    def _outcome(self, kind: CrawlOutcome.Kind, url: str, reason: Said | None, document_id: int | None = None) -> None:
-        tell(self.run, kind, url, reason, document_id)
+    def _outcome(self, kind: CrawlOutcome.Kind, url: str, *said: Said, document_id: int | None = None) -> None:
+        tell(self.run, kind, url, *said, document_id=document_id)
         self.counts[kind] += 1
 
     def _index(self, applied: Applied) -> None:
@@ -217,8 +218,8 @@ class _Crawl:
     def _counts(self) -> dict[str, Any]:
         return {name: self.counts[name] for name in ("new", "changed", "unchanged", "gone", "failed", "skipped")}
 
-    def close(self, state: CrawlRun.State, said: Said | None = None) -> None:
-        message = said_as_json(said)
+    def close(self, state: CrawlRun.State, *said: Said) -> None:
+        message = as_json(*said)
         CrawlRun.objects.filter(pk=self.run.pk, state=State.RUNNING).update(
             state=state, message=message, finished_at=timezone.now(), **self._counts()
         )
@@ -247,19 +248,14 @@ class _Crawl:
                 row.save(update_fields=["missing_runs"])
                 if row.missing_runs >= MISSES and (document_id := archive_page(row)):
                     archived.append(document_id)
-                    tell(self.run, Kind.ARCHIVED, row.url, None, document_id)
-            remark = self.done.remarks[0] if self.done and self.done.remarks else None
-            self.close(State.FINISHED, remark)
+                    tell(self.run, Kind.ARCHIVED, row.url, document_id=document_id)
+            self.close(State.FINISHED, *(self.done.remarks if self.done else ()))
         for document_id in archived:
             self._index(Applied(Kind.ARCHIVED, document_id))
 
 
-def tell(run: CrawlRun, kind: CrawlOutcome.Kind, url: str, reason: Said | None, document_id: int | None = None) -> None:
-    run.outcomes.create(kind=kind, url=url[:2000], reason=said_as_json(reason), document_id=document_id)
-
-
-def said_as_json(said: Said | None) -> dict[str, Any]:
-    return {"template": said.template, "values": dict(said.values)} if said else {}
+def tell(run: CrawlRun, kind: CrawlOutcome.Kind, url: str, *said: Said, document_id: int | None = None) -> None:
+    run.outcomes.create(kind=kind, url=url[:2000], reason=as_json(*said), document_id=document_id)
 
 
 @transaction.atomic
@@ -272,5 +268,5 @@ def archive_lost(run: CrawlRun) -> list[int]:
         row.save(update_fields=["missing_runs"])
         if document_id := archive_page(row):
             archived.append(document_id)
-            tell(run, Kind.ARCHIVED, row.url, None, document_id)
+            tell(run, Kind.ARCHIVED, row.url, document_id=document_id)
     return archived

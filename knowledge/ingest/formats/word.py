@@ -8,6 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from lxml import etree
 
 from knowledge.ingest.formats.archive import read_part
+from knowledge.ingest.formats.pictures import size_in_emu, size_in_words
 from knowledge.ingest.formats.types import BadFile
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.dom import Element
@@ -36,6 +37,22 @@ def stated_title(archive: ZipFile) -> str:
     core = parse_part(archive, "docProps/core.xml")
     found = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else None
     return (found or "").strip()
+
+
+def picture_sizes(archive: ZipFile) -> list[float]:
+    """List the sizes of the pictures in the text itself, not in headers and footers, in square centimetres."""
+    root = parse_part(archive, MAIN)
+    if root is None:
+        return []
+    drawn = [each for each in root.iter(f"{W}drawing") if next(each.iter("{*}blip"), None) is not None]
+    extents = [extent for each in drawn if (extent := next(each.iter("{*}extent"), None)) is not None]
+    # As Word wrote pictures before 2007.
+    shapes = [image.getparent().get("style", "") for image in root.iter("{urn:schemas-microsoft-com:vml}imagedata")]
+    styles = [dict(part.partition(":")[::2] for part in style.split(";")) for style in shapes]
+    return [
+        *(size_in_emu(extent.get("cx"), extent.get("cy")) for extent in extents),
+        *(size_in_words(style.get("width"), style.get("height")) for style in styles),
+    ]
 
 
 def style_map(archive: ZipFile) -> str:

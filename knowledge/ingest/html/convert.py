@@ -10,7 +10,8 @@ from knowledge.ingest.html.dom import find_base, holds, list_links, parse_html
 from knowledge.ingest.html.main_content import main_content
 from knowledge.ingest.html.markdown import Writer
 from knowledge.ingest.html.metadata import Head
-from knowledge.ingest.html.no_page import check_page, shows_password
+from knowledge.ingest.html.no_page import check_page
+from knowledge.ingest.html.sign_in import find_sign_in
 from knowledge.ingest.html.types import MAX_BYTES, EmptyShell, HtmlPage, MovedPage, UnreadablePage
 
 #: Charsets that pages are in, as w3lib names them. Python knows more codecs, and some spell markup in other characters
@@ -77,7 +78,7 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
     head, links = Head(root, base), list_links(root, base)
     if leads_to := head.refresh(url):
         raise MovedPage(leads_to)
-    framed, asks_password = holds(root, "frameset"), shows_password(root)
+    framed, sign_in = holds(root, "frameset"), find_sign_in(root)
     scripted = holds(root, "script")
     title = head.title()
     page = HtmlPage(
@@ -101,7 +102,7 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
         if scripted:
             raise EmptyShell(_("there is no text in it without JavaScript"))
         raise UnreadablePage(_("there is no text in it"))
-    check_page(markdown, title=title, asks_password=asks_password, scripted=scripted)
+    check_page(markdown, title=title, sign_in=sign_in, scripted=scripted)
     return replace(page, markdown=markdown, references=writer.references.links())
 
 

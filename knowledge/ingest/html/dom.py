@@ -24,6 +24,8 @@ WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 #: Elements of a head.
 OF_HEAD = frozenset({"title", "meta", "link", "script", "style", "base", "noscript", "template", "object"})
+#: What stands in them does nothing where scripts run.
+INERT = ("noscript", "template")
 FORMATTING = {
     "b",
     "strong",
@@ -98,6 +100,11 @@ def elements(root: Element, *tags: str) -> Iterator[Element]:
     return (element for element in root.iter(*tags) if isinstance(element.tag, str))
 
 
+def effective_elements(root: Element, *tags: str) -> Iterator[Element]:
+    """Yield elements that take effect in a browser: none within `<noscript>` or `<template>`."""
+    return (element for element in elements(root, *tags) if not any(True for _in in element.iterancestors(*INERT)))
+
+
 def holds(root: Element, *tags: str) -> bool:
     return any(element is not root for element in elements(root, *tags))
 
@@ -142,7 +149,7 @@ SHOWN = WEB | {"mailto", "tel"}
 
 def find_base(root: Element, url: str) -> str:
     """Find the address that relative ones are based on: the page's own or its `<base href>`."""
-    base = next((attribute(element, "href") for element in elements(root, "base") if element.get("href")), "")
+    base = next((attribute(each, "href") for each in effective_elements(root, "base") if each.get("href")), "")
     return absolute(base, url, WEB) or url
 
 
@@ -163,7 +170,10 @@ def absolute(href: str, base: str, schemes: frozenset[str] = SHOWN) -> str:
 
 
 def list_links(root: Element, base: str) -> tuple[str, ...]:
-    """List every link of the whole page that a crawler may follow, once; a frame is one too."""
+    """List every link of the whole page that a crawler may follow, once; a frame is one too.
+
+    Links within `<noscript>` count: they are written for readers that run no scripts, as a crawler.
+    """
     found: dict[str, None] = {}
     for element in elements(root, "a", "area", "frame"):
         href = attribute(element, "src" if element.tag == "frame" else "href")

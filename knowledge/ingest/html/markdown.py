@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from knowledge.chunking.numbered_links import end_link
 from knowledge.ingest.html.dom import (
     HEADINGS,
     INLINE,
@@ -230,7 +231,7 @@ class Writer:
             number = self.references.number(mark.url, mark.element)
             if self._inline and self._inline[-1].endswith("!"):
                 self._inline[-1] = f"{self._inline[-1][:-1]}\\!"  # or it would be a picture
-            self._inline.append(wrap_in_marks(text, "[", f"][{number}]"))
+            self._inline.append(wrap_in_marks(text, "[", end_link(text.strip(), number)))
             mark.url = ""  # a card's heading is linked, the text under it is not linked again
         else:
             self._inline.append(text)

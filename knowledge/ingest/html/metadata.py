@@ -7,7 +7,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urldefrag
 
-from knowledge.ingest.html.dom import WEB, Element, absolute, attribute, clean, elements, read_text
+from knowledge.ingest.html.dom import (
+    WEB,
+    Element,
+    absolute,
+    attribute,
+    clean,
+    effective_elements,
+    elements,
+    read_text,
+)
 
 LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?:[-_]|\s*$|\s*,)", re.IGNORECASE)
 #: `<meta http-equiv="refresh" content="0; url=…">`
@@ -21,12 +30,12 @@ MODIFIED = ("article:modified_time", "og:updated_time", "dcterms.modified", "dc.
 
 
 class Head:
-    """The meta elements by their names in lower case, the first of each."""
+    """The meta elements by their names in lower case, the first of each; those in `<noscript>` are not its own."""
 
     def __init__(self, root: Element, base: str) -> None:
         self._root, self._base = root, base
         self._meta: dict[str, str] = {}
-        for element in elements(root, "meta"):
+        for element in effective_elements(root, "meta"):
             name = attribute(element, "property") or attribute(element, "name") or attribute(element, "http-equiv")
             if name and (content := clean(element.get("content"))):
                 self._meta.setdefault(name.strip().lower(), content)
@@ -81,7 +90,7 @@ class Head:
         return next((date for text in (*said, *self._structured_dates()) if (date := _date(text))), None)
 
     def _link(self, relation: str) -> str:
-        for element in elements(self._root, "link"):
+        for element in effective_elements(self._root, "link"):
             if relation in attribute(element, "rel").lower().split():
                 return absolute(attribute(element, "href"), self._base, WEB) if element.get("href") else ""
         return ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
 from core.language import LOOKED_AT, guess_language
+from knowledge.ingest.formats.pictures import remark_on_pages
 from knowledge.ingest.formats.types import Progress, Write
 from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.pdf.blocks import compose_blocks
@@ -13,6 +14,7 @@ from knowledge.ingest.pdf.headings.candidates import bare, body_style
 from knowledge.ingest.pdf.headings.detection import find_headings, find_title, split_run_in
 from knowledge.ingest.pdf.markdown import Writer
 from knowledge.ingest.pdf.pages import Pages
+from knowledge.ingest.pdf.pictures import find_unread
 from knowledge.ingest.pdf.toc import without_contents
 from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Limits, Line, PdfText
 from knowledge.ingest.pdf.types import gettext_noop as _
@@ -72,7 +74,8 @@ def write_text(
     known = vocabulary(line.text for line in lines)
     for piece in Writer(known).markdown(compose_blocks(pages, headings)):
         write(piece)
-    return PdfText(title=title, language=_language(lines), pages=len(pages), pictures=pictures)
+    warnings = tuple(remark_on_pages(find_unread(pages), of=len(pages)))
+    return PdfText(title=title, language=_language(lines), pages=len(pages), pictures=pictures, warnings=warnings)
 
 
 def _language(lines: Iterable[Line]) -> str:

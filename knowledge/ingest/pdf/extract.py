@@ -20,6 +20,7 @@ from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.pdf.content import check_content, page_layout
 from knowledge.ingest.pdf.layout.lines import arrange_lines
 from knowledge.ingest.pdf.layout.recognised import characters_read
+from knowledge.ingest.pdf.pictures import clip_picture, measure_pictures
 from knowledge.ingest.pdf.tables.finder import find_tables
 from knowledge.ingest.pdf.tables.unruled import aligned
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
@@ -157,40 +158,12 @@ def _page(page: PlumberPage, number: int, limits: Limits, read: Sequence[ReadLin
     width, height = float(page.width), float(page.height)
     chars, unmapped = _upright(raw, width, height, left, above)
     found = Page(number, width, height, unmapped=unmapped, is_recognised=read is not None)
-    places = [_clipped(picture, width, height, left, above) for picture in pictures]
-    found.pictures = min(1.0, sum(place.area for place in places) / (width * height))
-    found.on_pictures = sum(any(place.holds(char) for place in places) for char in chars) if places else 0
+    measure_pictures(found, [clip_picture(picture, width, height, left, above) for picture in pictures], chars)
     chars += characters_read(read or (), width=width, height=height, beside=chars)
     found.characters = sum(not char.text.isspace() for char in chars)
     boxes, rest = find_tables(chars, rules, number=number)
     found.elements = aligned(arrange_lines(rest, boxes, number=number))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    x0: float
-    x1: float
-    top: float
-    bottom: float
-
-    @property
-    def area(self) -> float:
-        return max(0.0, self.x1 - self.x0) * max(0.0, self.bottom - self.top)
-
-    def holds(self, char: Char) -> bool:
-        x, y = (char.x0 + char.x1) / 2, (char.top + char.bottom) / 2
-        return self.x0 <= x <= self.x1 and self.top <= y <= self.bottom and not char.text.isspace()
-
-
-def _clipped(picture: LTImage, width: float, height: float, left: float, above: float) -> _Place:
-    """Return what a picture covers of the page."""
-    return _Place(
-        max(0.0, picture.x0 + left),
-        min(width, picture.x1 + left),
-        max(0.0, above - picture.y1),
-        min(height, above - picture.y0),
-    )
 
 
 def _things(container: LTContainer[Any]) -> Iterator[LTComponent]:

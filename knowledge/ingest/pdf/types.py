@@ -161,6 +161,8 @@ class Page:
     #: The share of the page that pictures cover, and the letters that stand on them.
     pictures: float = 0.0
     on_pictures: int = 0
+    #: The keys of large pictures with hardly a letter on them.
+    unread: tuple[str, ...] = ()
     #: Whether OCR has read it.
     is_recognised: bool = False
 

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from core.management import check_collection, progress_bar
 from knowledge.indexing.documents import sync_document, sync_pending
 from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
-from knowledge.ingest.formats.types import Said
 from knowledge.ingest.importer import collection_for
+from knowledge.ingest.remarks import from_json
 from knowledge.models import CrawlOutcome, CrawlRun, Source
 from knowledge.services.crawls import save_source
 
@@ -83,4 +83,4 @@ def _free_name(url: str) -> str:
 
 
 def _text(stored: dict[str, Any]) -> str:
-    return str(Said(**stored)) if stored else ""
+    return "; ".join(map(str, from_json(stored)))

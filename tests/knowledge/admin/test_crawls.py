@@ -11,6 +11,9 @@ from django.urls import reverse
 
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
+from knowledge.ingest.crawl_jobs.importer import BACK
+from knowledge.ingest.formats.types import Said
+from knowledge.ingest.remarks import as_json
 from knowledge.models import CrawlRun, Generation, Source, SourcePage
 from knowledge.services.documents import save_document
 from knowledge.tasks import index_document
@@ -69,6 +72,14 @@ def test_outcomes_are_told_in_the_reader_s_language_and_as_text(admin_client: Cl
     page = admin_client.get(get_url(run)).content.decode()
     assert "the server answers with status &lt;script&gt;" in page
     assert SCRIPT not in page
+
+
+def test_every_remark_on_a_page_and_on_a_crawl_is_shown(admin_client: Client) -> None:
+    said = Said("the server answers with status {status}", {"status": 404}), Said(BACK)
+    run = new_run(state="finished", message=as_json(*said))
+    run.outcomes.create(kind="changed", url="https://www.uni.example/", reason=as_json(*said))
+    page = " ".join(admin_client.get(get_url(run)).content.decode().split())
+    assert page.count("the server answers with status 404; it is there again, and published again") == 2
 
 
 def test_outcomes_are_narrowed_by_kind_and_paged(admin_client: Client) -> None:

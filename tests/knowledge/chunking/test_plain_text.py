@@ -20,6 +20,7 @@ from knowledge.chunking.plain_text import escape_marks, make_plain
         ("__init__.py in `a_*b*` and ``x ` y``", "init.py in a_*b* and x ` y"),
         ("See [the **page**](https://x.example/a_b_c) now", "See the page now"),
         ("See [the page][12] now [1][2] and [3].", "See the page now [1][2] and [3]."),
+        ("Room [101 ][5], [2 ][6].", "Room 101, 2."),
         ("![a picture](p.png) here", "a picture here"),
         ("<https://x.example/a*b*c>", "https://x.example/a*b*c"),
         ("Q&amp;A, 5 &lt; 6, &#8364;5, R&D, 5 < 6 and 7 > 2", "Q&A, 5 < 6, €5, R&D, 5 < 6 and 7 > 2"),

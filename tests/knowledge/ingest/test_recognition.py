@@ -162,6 +162,9 @@ def test_without_the_extra_staff_are_told_and_a_later_installation_reads_it(
     page = reverse("admin:knowledge_document_change", args=[document.pk])
     said = " ".join(admin_client.get(page).content.decode().split())
     assert "Left out</dt> <dd> page 2 : OCR is not installed here" in said
+    listed = reverse("admin:knowledge_document_changelist")
+    for value, count in (("left_out", 1), ("waiting", 0)):
+        assert admin_client.get(listed, {"pictures": value}).context["cl"].result_count == count
     with pytest.raises(BadFile, match="it was scanned: 1 of 1 pages"):
         imported(tmp_path, pdf(scans.picture_page(scans.photographed("?"))), name="scan.pdf")
     monkeypatch.undo()

@@ -13,7 +13,8 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
 
     from knowledge.ingest.formats.archive import from_elsewhere, open_archive
     from knowledge.ingest.formats.markup import file_text
-    from knowledge.ingest.formats.word import numbered, stated_title, style_map
+    from knowledge.ingest.formats.pictures import remark_on_pictures
+    from knowledge.ingest.formats.word import numbered, picture_sizes, stated_title, style_map
 
     archive = open_archive(file, ".docx", limits)
     made = mammoth.convert_to_html(
@@ -27,7 +28,8 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
     for back in root.xpath("//a[starts-with(@href, '#')]"):  # ↑ of a footnote, and marks within the text
         if back.text == "↑":
             back.drop_tree()
-    return file_text(root, write=write, stated_title=stated_title(archive), warnings=from_elsewhere(archive))
+    warnings = [*from_elsewhere(archive), *remark_on_pictures(picture_sizes(archive))]
+    return file_text(root, write=write, stated_title=stated_title(archive), warnings=warnings)
 
 
 FORMAT = Format(".docx", "Word", (MEDIA_TYPE,), read, b"PK")

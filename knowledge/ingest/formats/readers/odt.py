@@ -16,9 +16,10 @@ SPACES = {
     "xlink": "http://www.w3.org/1999/xlink",
     "dc": "http://purl.org/dc/elements/1.1/",
     "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
+    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
     "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
 }
-TEXT, TABLE, STYLE, XLINK = (f"{{{SPACES[name]}}}" for name in ("text", "table", "style", "xlink"))
+TEXT, TABLE, STYLE, XLINK, SVG = (f"{{{SPACES[name]}}}" for name in ("text", "table", "style", "xlink", "svg"))
 TAGS = {
     f"{TEXT}p": "p",
     f"{TEXT}list-item": "li",
@@ -48,6 +49,7 @@ MOST_REPEATED = 200
 def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) -> FileText:
     from knowledge.ingest.formats.archive import open_archive
     from knowledge.ingest.formats.markup import element, file_text
+    from knowledge.ingest.formats.pictures import remark_on_pictures
     from knowledge.ingest.formats.word import parse_part
 
     archive = open_archive(file, ".odt", limits)
@@ -61,7 +63,8 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
         name.tag = "th"
     meta = parse_part(archive, "meta.xml")
     stated = (meta.findtext(".//dc:title", namespaces=SPACES) or "") if meta is not None else ""
-    return file_text(root, write=write, stated_title=stated, warnings=_from_elsewhere(content))
+    warnings = [*_from_elsewhere(content), *remark_on_pictures(_picture_sizes(body))]
+    return file_text(root, write=write, stated_title=stated, warnings=warnings)
 
 
 class _Styles:
@@ -131,6 +134,15 @@ def _repeated(source: "Element") -> int:
         if count.isdecimal():
             return min(int(count), MOST_REPEATED) if any(source.itertext()) else 1
     return 1
+
+
+def _picture_sizes(body: "Element") -> list[float]:
+    """List the sizes of the pictures in square centimetres, without the copies of charts and formulas."""
+    from knowledge.ingest.formats.pictures import size_in_words
+
+    found = body.iterfind(".//draw:frame[draw:image]", SPACES)
+    frames = [frame for frame in found if frame.find("draw:object", SPACES) is None]
+    return [size_in_words(frame.get(f"{SVG}width"), frame.get(f"{SVG}height")) for frame in frames]
 
 
 def _from_elsewhere(content: "Element") -> list[Said]:

@@ -19,9 +19,10 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
 
     from knowledge.ingest.formats.archive import from_elsewhere, open_archive
     from knowledge.ingest.formats.markup import add, element, file_text
+    from knowledge.ingest.formats.pictures import remark_on_pictures
 
     archive = open_archive(file, ".xlsx", limits)
-    _check_rows(archive, limits)
+    unknown = _check_rows(archive, limits)
     file.seek(0)
     book = openpyxl.load_workbook(file, data_only=True, keep_links=False)
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -33,28 +34,34 @@ def read(file: BinaryIO, *, limits: Limits, progress: Progress, write: Write) ->
             _write(part, block)
         if len(part):
             part.insert(0, element("h2", sheet.title))
-    warnings = from_elsewhere(archive)
+    warnings = [*from_elsewhere(archive), *remark_on_pictures(_picture_sizes(archive))]
     if wide := [sheet.title for sheet in sheets if sheet.max_column > MOST_COLUMNS]:
         text = _("only the first {limit} columns were read of {sheets}")
         warnings.append(Said(text, {"limit": MOST_COLUMNS, "sheets": ", ".join(wide)[:300]}))
     if hidden := [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]:
         warnings.append(Said(_("hidden sheets were left out: {sheets}"), {"sheets": ", ".join(hidden)[:300]}))
+    if unknown:
+        text = _(
+            "{count} cells have a formula without a stored result: open and save the file in a spreadsheet program"
+        )
+        warnings.append(Said(text, {"count": unknown}))
     if not len(root):
         raise BadFile(_("there is no text in it; if it shows text, that is in pictures"))
     return file_text(root, write=write, stated_title=book.properties.title or "", pages=len(sheets), warnings=warnings)
 
 
-def _check_rows(archive: Any, limits: Limits) -> None:
-    """Count rows before any of them takes memory; raises BadFile."""
+def _check_rows(archive: Any, limits: Limits) -> int:
+    """Count rows before any of them takes memory; raises BadFile. Return how many formulas have no stored result."""
     from lxml import etree
 
-    count = 0
+    count = unknown = 0
     for name in archive.namelist():
         if not name.startswith("xl/worksheets/") or not name.endswith(".xml"):
             continue
         with archive.open(name) as part:
             for _event, row in etree.iterparse(part, tag="{*}row", resolve_entities=False, no_network=True):
                 count += len(row) > 0
+                unknown += sum(map(_is_unknown, row))
                 row.clear()
                 while row.getprevious() is not None:
                     del row.getparent()[0]
@@ -62,6 +69,27 @@ def _check_rows(archive: Any, limits: Limits) -> None:
                     reason = _("it has more than {limit} rows: students are answered from tables that people read; "
                                "take a file with the part that they ask for")  # fmt: skip
                     raise BadFile(reason, limit=limits.rows)
+    return unknown
+
+
+def _is_unknown(cell: Any) -> bool:
+    """Tell a formula whose result no program has stored; that of type "str" is an empty text."""
+    return cell.find("{*}f") is not None and not cell.findtext("{*}v") and cell.get("t") != "str"
+
+
+def _picture_sizes(archive: Any) -> list[float]:
+    """List the sizes of the pictures on sheets, in square centimetres."""
+    from knowledge.ingest.formats.pictures import size_in_emu
+    from knowledge.ingest.formats.word import parse_part
+
+    names = [name for name in archive.namelist() if name.startswith("xl/drawings/") and name.endswith(".xml")]
+    roots = [root for name in names if (root := parse_part(archive, name)) is not None]
+    found = []
+    for anchor in (anchor for root in roots for anchor in root if anchor.find(".//{*}pic") is not None):
+        size = anchor.find("{*}ext")
+        size = anchor.find(".//{*}xfrm/{*}ext") if size is None else size  # one between two cells
+        found.append(0.0 if size is None else size_in_emu(size.get("cx"), size.get("cy")))
+    return found
 
 
 #: A cell's text, and over how many (columns, rows) it reaches.

@@ -29,3 +29,19 @@ def test_the_links_of_a_crawled_page_are_offered_to_who_asks_for_one(listed: Any
         Link("office", "https://www.uni.example/office"),
     )
     assert as_source(found, n=1, question="When is it due?").links == ()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "text", ["Room [101 ][1], as in [1][2] and [12][99].", "Room [101][1], as in [1 ][2] and [12][99]."]
+)
+def test_a_link_whose_words_are_a_number_is_offered_and_read_as_words(text: str) -> None:
+    document = DocumentFactory(url="https://www.uni.example/rooms/", text=text, metadata={"references": AS_NOW})
+    passage = PassageFactory(document=document, text=text)
+    (found,) = load_candidates([RankedPassage(passage.pk, document.pk, 1, 1.0, {})])
+    assert found.text == "Room 101, as in 1 and [12][99]."
+    source = as_source(found, n=1, question="Where is the link to the room?")
+    assert [(link.label, link.url) for link in source.links] == [
+        ("101", "https://www.uni.example/office"),
+        ("1", "https://www.uni.example/forms/a.pdf"),
+    ]

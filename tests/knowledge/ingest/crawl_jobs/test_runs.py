@@ -28,6 +28,7 @@ from knowledge.ingest import recognition
 from knowledge.ingest.crawl_jobs import runs
 from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.ingest.formats.types import Said
+from knowledge.ingest.remarks import from_json
 from knowledge.models import CrawlRun, Document, Edition, Passage, Source
 from knowledge.retrieval.editions import find_editions
 from knowledge.retrieval.lexical import LexicalRetriever
@@ -97,7 +98,7 @@ def document(site: Site, path: str) -> Document:
 
 
 def reasons(run: CrawlRun, kind: str) -> dict[str, str]:
-    return {one.url: str(Said(**one.reason)) if one.reason else "" for one in run.outcomes.filter(kind=kind)}
+    return {one.url: "; ".join(map(str, from_json(one.reason))) for one in run.outcomes.filter(kind=kind)}
 
 
 def found(words: str) -> list[str]:

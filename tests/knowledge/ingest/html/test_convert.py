@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knowledge.chunking.plain_text import make_plain
 from knowledge.ingest.html import MAX_BYTES, HtmlPage, Link, UnreadablePage, read_html
-from knowledge.ingest.html.types import EmptyShell, NoPage
 from knowledge.ingest.importer import BadRecord, document_record
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -162,51 +162,6 @@ def test_a_page_may_leave_out_its_body() -> None:
     assert read.markdown == "# Office\n\nOpen on Mondays from nine to noon."
 
 
-ERRORS = "<p>What an error page says, and why a server sends it, in many words.</p>" * 20
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("<title>Seite nicht gefunden</title><h1>Hoppla</h1><p>Zur Startseite</p>", "no such page (“Hoppla”)"),
-        ("<title>x</title><h1>Error 404</h1><p>Sorry.</p>", "no such page (“Error 404”)"),
-        ("<h1>Anmelden</h1><form>Passwort <input type=password></form>", "a login form"),
-        ("<div id=app>Wird geladen …</div><script src=x></script>", "an empty shell"),
-        ("<h1>Wartungsarbeiten</h1><p>Ab 12 Uhr sind wir wieder da.</p>", "being maintained (“Wartungsarbeiten”)"),
-        (
-            '<meta http-equiv="refresh" content="3; URL=\'/new\'"><p>Moved</p>',
-            "it leads to https://www.uni.example/new",
-        ),
-    ],
-)
-def test_an_answer_that_is_no_page_says_what_it_is(body: str, message: str) -> None:
-    with pytest.raises(NoPage, match=re.escape(message)):
-        page(body.encode())
-
-
-@pytest.mark.parametrize("app", ["", "Loading ...", "Bitte aktivieren Sie JavaScript."])
-def test_what_waits_for_javascript_is_told_apart_from_what_is_empty(app: str) -> None:
-    with pytest.raises(EmptyShell):
-        page(f"<title>Timetable</title><div id=app>{app}</div><script src=/app.js></script>".encode())
-    with pytest.raises(UnreadablePage) as caught:
-        page(b"<title>Timetable</title><div></div>")
-    assert not isinstance(caught.value, EmptyShell)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        f"<title>Error 404</title><h1>Error 404</h1>{ERRORS}",
-        "<header><input type=password></header><h1>Anmeldung</h1><p>Melden Sie sich am Schalter an.</p>",
-        '<meta http-equiv="refresh" content="60; url=/later"><p>News of today</p>',
-        '<meta http-equiv="refresh" content="5"><p>News of today</p>',
-        "<h1>Loading bay</h1><p>Deliveries are taken at the loading bay behind the library.</p><script src=x></script>",
-    ],
-)
-def test_a_page_about_such_things_is_a_page(body: str) -> None:
-    assert page(body.encode()).markdown
-
-
 def test_cp1252_and_a_single_damaged_byte_are_read() -> None:
     assert page("<p>10 € – „x“".encode("cp1252"), charset="iso-8859-1").markdown == "10 € – „x“"
     assert page(b"<p>" + "äöü ".encode() * 20 + b"\xff", charset="utf-8").markdown.startswith("äöü äöü")
@@ -298,3 +253,9 @@ def test_an_imported_record_has_its_references_and_the_pages_own_title() -> None
     assert document_record({"url": URL, "html": "<h1><a href=x>C*</a></h1>x"}).title == "C*"
     with pytest.raises(BadRecord, match="without JavaScript"):
         document_record({"url": URL, "html": "<script>x</script>"})
+
+
+def test_a_link_whose_words_are_a_number_is_no_number_of_a_source() -> None:
+    read = page("<p>Room <a href=/101><b>101</b></a>, <a href=/102>102</a>; sources [1][2]")
+    assert read.markdown == "Room [**101**][1], [102 ][2]; sources \\[1]\\[2]"
+    assert make_plain(read.markdown) == "Room 101, 102; sources [1][2]"
