@@ -1,6 +1,6 @@
 """Actions of staff on FAQs: check, save, queue after commit; every change leaves a version."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
@@ -14,7 +14,7 @@ from faqs.importexport.bulk_save import bulk_save
 from faqs.importexport.files import Table
 from faqs.importexport.resource import FAQResource, PlannedRow
 from faqs.matching.changes import collections_of
-from faqs.matching.confirmed import confirm, forget
+from faqs.matching.confirmed import Confirmation, confirm, forget
 from faqs.matching.refit import use_fit, wants
 from faqs.models import ANSWER_FIELDS, FAQ, ConfirmedQuestion, FAQVersion, Matcher, MatcherFit, SimilarPair
 from faqs.tasks import fit_matcher, index_faq, index_pending_faqs
@@ -156,13 +156,19 @@ def import_table(*, table: Table, resource: FAQResource) -> list[PlannedRow]:
 
 
 @transaction.atomic
+def confirm_questions(*, confirmations: Sequence[Confirmation], by: "Staff | None") -> list[ConfirmedQuestion]:
+    """Save what questions mean, so that the next like ones are matched so."""
+    questions = confirm(confirmations, by=by)
+    led_to = collections_of([each.faq.pk for each in confirmations if each.faq])
+    _fit_again(sorted({*led_to, *(pk for each in confirmations for pk in each.collections)}))
+    return questions
+
+
 def confirm_question(
     *, text: str, faq: FAQ | None, collections: Iterable[int], by: "Staff | None"
 ) -> ConfirmedQuestion:
     """Save that a question means this FAQ, or none in these collections (ids); the next like question is matched so."""
-    searched = list(collections)
-    question = confirm(text=text, faq=faq, collections=searched, by=by)
-    _fit_again({*searched, *(collections_of([faq.pk]) if faq else ())})
+    (question,) = confirm_questions(confirmations=[Confirmation(text, faq, list(collections))], by=by)
     return question
 
 

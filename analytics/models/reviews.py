@@ -74,6 +74,8 @@ class Review(models.Model):
     confirmed = models.OneToOneField(
         ConfirmedQuestion, on_delete=models.SET_NULL, null=True, editable=False, related_name="review"
     )
+    # Whether the verdict alone confirmed it: then it goes when the verdict changes.
+    confirmed_by_verdict = models.BooleanField(default=False, db_default=False, editable=False)
 
     objects = OfAssistants.as_manager()
 

@@ -64,7 +64,7 @@ def offer(review: Review, answer: Message, user: "Staff") -> Meant | None:
 
 def list_meanable(review: Review, user: "Staff") -> FAQQuerySet:
     """Return the published FAQs of one's own teams that lead to a page in which the review's assistant searches."""
-    searched = _scope(review).collection_ids
+    searched = searched_collections(review)
     sources, pages = (
         rows.filter(document__collection__in=searched) for rows in (FAQSource.objects, AnswerPage.objects)
     )
@@ -96,8 +96,13 @@ def confirm_meaning(*, review_id: int, meant: str, by: "Staff") -> None:
     made = None
     if meant:
         text = anonymised_texts([question])[0]
-        made = confirm_question(text=text, faq=faq, collections=_scope(review).collection_ids, by=by)
-    Review.objects.filter(pk=review.pk).update(confirmed=made)
+        made = confirm_question(text=text, faq=faq, collections=searched_collections(review), by=by)
+    Review.objects.filter(pk=review.pk).update(confirmed=made, confirmed_by_verdict=False)
+
+
+def searched_collections(review: Review) -> tuple[int, ...]:
+    """Return the collections in which the review's assistant searches."""
+    return _scope(review).collection_ids
 
 
 def _scope(review: Review) -> Scope:

@@ -64,14 +64,26 @@ class ReviewSummary(serializers.ModelSerializer):
         ]
 
 
+class MeantShown(serializers.Serializer):
+    faq = serializers.IntegerField(source="faq_id", allow_null=True, help_text="Null: no FAQ is about it.")
+    by_verdict = serializers.BooleanField(
+        source="review.confirmed_by_verdict", help_text="True: it was learned from the verdict, and goes with it."
+    )
+
+
 class ReviewDetail(ReviewSummary):
     conversation = serializers.UUIDField(source="message.conversation_id")
     question = serializers.CharField(source="message.question.text", allow_null=True, default=None)
     answer = MessageShown(source="message")
+    meant = MeantShown(
+        source="confirmed",
+        allow_null=True,
+        help_text="The FAQ that the question means, as staff confirmed it; FAQs are matched to like questions so.",
+    )
     comments = CommentShown(many=True)
 
     class Meta(ReviewSummary.Meta):
-        fields = [*ReviewSummary.Meta.fields, "conversation", "question", "answer", "comments"]
+        fields = [*ReviewSummary.Meta.fields, "conversation", "question", "answer", "meant", "comments"]
 
 
 class ReviewVersion(Body):
@@ -145,12 +157,16 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         if self.action == "list":
             return reviews
         answers = with_parts(Message.objects.select_related("question"))
-        return reviews.prefetch_related(
+        return reviews.select_related("confirmed").prefetch_related(
             Prefetch("message", answers), Prefetch("comments", Comment.objects.select_related("by"))
         )
 
     @extend_schema(
         summary="Say what was wrong with an answer",
+        description=(
+            "From `correct_answer` the matching of FAQs learns which FAQ the question means (`meant`), if the answer "
+            "surely relied on one and you may publish FAQs. Another verdict takes that back."
+        ),
         request=JudgmentGiven,
         examples=[
             OpenApiExample(
@@ -166,9 +182,10 @@ class ReviewViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, StaffViewS
         wanted = {"verdict": values["verdict"], "state": done}
         changed = [name for name, value in wanted.items() if getattr(review, name) != value]
         try:
-            judge_review(review=review, by=request.user, **values)
+            saved = judge_review(review=review, by=request.user, **values)
         except OutOfDate as error:
             raise Conflict(current=self._now(), changed=changed) from error
+        changed += ["confirmed"] if saved.confirmed_id != review.confirmed_id else []
         self.log_changed(review, [*changed, *(["comment"] if values["comment"].strip() else [])])
         return self.as_it_is_now()
 

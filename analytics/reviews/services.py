@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
@@ -13,6 +14,10 @@ from django.utils.translation import gettext as _
 from analytics.inbox.items import changed_now, lock, save
 from analytics.inbox.services import add_comment
 from analytics.models import Review
+from analytics.reviews.examples import learn_from_verdicts
+
+if TYPE_CHECKING:
+    from core.access import Staff
 
 State = Review.State
 #: What can be undone.
@@ -41,8 +46,8 @@ def judge_review(
     """Save the verdict, which may be empty, and a comment; `done` finishes or reopens the review, None
     leaves its state.
 
-    The review is assigned to the member if nobody had taken it. Raise OutOfDate, ValidationError,
-    Review.DoesNotExist.
+    From the verdict that the answer was right the matching of FAQs learns, until it is taken back. The review is
+    assigned to the member if nobody had taken it. Raise OutOfDate, ValidationError, Review.DoesNotExist.
     """
     row = lock(review, version)
     if verdict and verdict not in Review.Verdict.values:
@@ -53,13 +58,21 @@ def judge_review(
         values |= {"state": State.OPEN, "done_by_id": None, "done_at": None}
     elif (done or row.state == State.DONE) and (row.state != State.DONE or verdict != row.verdict):
         values |= {"state": State.DONE, "done_by_id": by.pk, "done_at": timezone.now()}
-    return save(row, by=by, **values)
+    return _save_and_learn(row, by=by, **values)
 
 
 @transaction.atomic
 def restore_review(*, review: Review, version: int, before: Decided, by: AbstractBaseUser) -> Review:
-    """Undo the last action; comments stay. Raise OutOfDate, Review.DoesNotExist."""
-    return save(lock(review, version), by=by, **{name: getattr(before, name) for name in DECIDED})
+    """Undo the last action, and what was learned from it; comments stay. Raise OutOfDate, Review.DoesNotExist."""
+    return _save_and_learn(lock(review, version), by=by, **{name: getattr(before, name) for name in DECIDED})
+
+
+def _save_and_learn(row: Review, *, by: AbstractBaseUser, **values: object) -> Review:
+    """Save these values of a locked review, and learn from its verdict."""
+    before = {row.pk: row.verdict}
+    saved = save(row, by=by, **values)
+    learn_from_verdicts(reviews=[saved], before=before, by=cast("Staff", by))
+    return saved
 
 
 # --- several at once: only what nobody else has done yet ---
@@ -80,8 +93,13 @@ def finish_reviews(*, reviews: QuerySet[Review], by: AbstractBaseUser) -> list[R
 
 @transaction.atomic
 def judge_reviews(*, reviews: QuerySet[Review], verdict: str, by: AbstractBaseUser) -> list[Review]:
-    """Give the verdict to those that have none."""
-    return _at_once(reviews.filter(verdict=""), by, verdict=Review.Verdict(verdict))
+    """Give the verdict to those that have none, and learn from it."""
+    changed = _at_once(reviews.filter(verdict=""), by, verdict=Review.Verdict(verdict))
+    before = {row.pk: "" for row in changed}
+    for row in changed:
+        row.verdict = verdict
+    learn_from_verdicts(reviews=changed, before=before, by=cast("Staff", by))
+    return changed
 
 
 def _at_once(reviews: QuerySet[Review], by: AbstractBaseUser, **values: object) -> list[Review]:

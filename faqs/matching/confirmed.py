@@ -1,7 +1,8 @@
 """Questions whose FAQ staff confirmed, with their vectors: they count as ways to ask, and for "no FAQ"."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -15,19 +16,40 @@ from knowledge.models import Generation
 if TYPE_CHECKING:
     from core.access import Staff
 
+#: More at once are embedded by a worker: who confirmed them is not to wait.
+EMBEDDED_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A question that means this FAQ, or none of those in the collections (ids) that were searched."""
+
+    text: str
+    faq: FAQ | None
+    collections: Sequence[int]
+
 
 @transaction.atomic
-def confirm(*, text: str, faq: FAQ | None, collections: Iterable[int], by: "Staff | None") -> ConfirmedQuestion:
-    """Save that a question means this FAQ, or none of those in the collections that were searched.
+def confirm(confirmations: Sequence[Confirmation], *, by: "Staff | None") -> list[ConfirmedQuestion]:
+    """Save what questions mean, in their order.
 
-    It counts from the next question on. Where the embedding model is away, it counts as soon as that is back.
+    They count from the next question on. Where the embedding model is away, they count as soon as that is back.
     """
-    question = ConfirmedQuestion.objects.create(text=text, faq=faq, confirmed_by_id=by.pk if by else None)
-    question.collections.set(list(collections))
-    with suppress(EmbeddingUnavailable):  # `embed_pending` does it later
-        for generation in active_generations():
-            embed(generation, [question])
-    return question
+    confirmed_by = by.pk if by else None
+    questions = ConfirmedQuestion.objects.bulk_create(
+        ConfirmedQuestion(text=each.text, faq=each.faq, confirmed_by_id=confirmed_by) for each in confirmations
+    )
+    searched = ConfirmedQuestion.collections.through
+    searched.objects.bulk_create(
+        searched(confirmedquestion_id=question.pk, collection_id=collection)
+        for question, each in zip(questions, confirmations, strict=True)
+        for collection in each.collections
+    )
+    if len(questions) <= EMBEDDED_AT_ONCE:
+        with suppress(EmbeddingUnavailable):  # `embed_pending` does it later
+            for generation in active_generations():
+                embed(generation, questions)
+    return questions
 
 
 @transaction.atomic
@@ -50,7 +72,8 @@ def embed(generation: Generation, questions: Iterable[ConfirmedQuestion]) -> int
         for row, vector in zip(rows, vectors, strict=True)
     ]
     ConfirmedVector.objects.bulk_create(made, ignore_conflicts=True)
-    named = [pk for row in rows for pk in row.collections.values_list("pk", flat=True)]
+    searched = ConfirmedQuestion.collections.through.objects.filter(confirmedquestion__in=rows)
+    named = searched.order_by().values_list("collection_id", flat=True).distinct()
     count_edit({*named, *collections_of([row.faq_id for row in rows if row.faq_id])})
     return len(made)
 

@@ -36,6 +36,7 @@ from analytics.reviews.admin.steps import (
     undo_token,
 )
 from analytics.reviews.confirmed import confirm_meaning, list_meanable, may_confirm
+from analytics.reviews.examples import describe_lesson
 from analytics.reviews.services import decided, restore_review
 from core.admin.scoped import ScopedAdmin
 
@@ -150,6 +151,8 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
             return self._page(request, review, typed=typed)
         except Review.DoesNotExist:
             return self._gone(request)
+        if lesson := describe_lesson(review, saved):
+            self.message_user(request, lesson, messages.SUCCESS)
         if step == DONE:
             forget_reader(review, member)
             request.session[UNDO] = {"review": str(saved), "token": undo_token(saved, before)}
@@ -192,14 +195,15 @@ class ReviewScreens(ScopedAdmin, ReviewModelAdmin):
         review = get_object_or_404(self.get_queryset(request), pk=pk)
         try:
             with transaction.atomic():
-                self.log_change(
-                    request,
-                    restore_review(review=review, version=version, before=before, by=signed_in_member(request)),
-                    [{"changed": {"fields": ["state", "verdict"]}}],
-                )
+                undone = restore_review(review=review, version=version, before=before, by=signed_in_member(request))
+                learned = ["confirmed"] if undone.confirmed_id != review.confirmed_id else []
+                self.log_change(request, undone, [{"changed": {"fields": ["state", "verdict", *learned]}}])
         except OutOfDate as error:
             said = gettext("Nothing was undone.")
             self.message_user(request, f"{describe_change(error.item)} {said}", messages.WARNING)
+        else:
+            if lesson := describe_lesson(review, undone):
+                self.message_user(request, lesson, messages.SUCCESS)
         return redirect(self._address(request, pk))
 
     def keep_view(self, request: HttpRequest, review_id: int) -> HttpResponse:

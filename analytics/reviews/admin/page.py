@@ -13,6 +13,7 @@ from analytics.models import Review
 from analytics.reviews.admin.meant import ANOTHER, AnotherFAQForm
 from analytics.reviews.admin.steps import Typed
 from analytics.reviews.confirmed import NONE, may_confirm, offer
+from analytics.reviews.examples import RIGHT, find_taught
 from chat.admin.conversations import Turn, build_turn, describe_retrieved
 from chat.admin.held_back import prefetch_held_back
 from chat.models import Message
@@ -71,6 +72,7 @@ def page_context(
     before, after = turns_around(answer, user)
     may_add_faqs = user.has_perm("faqs.add_faq")
     meant = offer(review, answer, user) if may_confirm(user) else None
+    taught = None if review.verdict == RIGHT else find_taught([review], user).get(review.pk)
     return {
         "review": review,
         "answer": answer,
@@ -91,6 +93,7 @@ def page_context(
         "readers": others_reading(review, user),
         "faq_address": faq_address(answer, review) if may_add_faqs else "",
         "meant": meant,
+        "taught": taught,
         "another": AnotherFAQForm(review) if meant and may_see_faqs(user) else None,
         "none_meant": NONE,
         "another_meant": ANOTHER,

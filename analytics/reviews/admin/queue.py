@@ -200,9 +200,13 @@ class ReviewAdmin(ReviewScreens):
         """Apply an action to several reviews and report how many; earlier decisions stay."""
         count = chosen.count()
         changed = deed(chosen)
+        taught = [review for review in changed if field == "verdict" and review.confirmed_by_verdict]
         if changed:
-            message: Any = [{"changed": {"fields": [field]}}]
-            LogEntry.objects.log_actions(signed_in_member(request).pk, changed, CHANGE, change_message=message)
+            member = signed_in_member(request)
+            others = [review for review in changed if not (field == "verdict" and review.confirmed_by_verdict)]
+            for rows, fields in ((others, [field]), (taught, [field, "confirmed"])):
+                message: Any = [{"changed": {"fields": fields}}]
+                LogEntry.objects.log_actions(member.pk, rows, CHANGE, change_message=message)
         said = ngettext("%(count)d was changed.", "%(count)d were changed.", len(changed)) % {"count": len(changed)}
         if left := count - len(changed):
             kept = ngettext(
@@ -211,4 +215,11 @@ class ReviewAdmin(ReviewScreens):
                 left,
             )
             said = f"{said} {kept % {'count': left}}"
+        if learned := len(taught):
+            examples = ngettext(
+                "Learned: the question of %(count)d means the FAQ that its answer relied on.",
+                "Learned: the questions of %(count)d mean the FAQs that their answers relied on.",
+                learned,
+            )
+            said = f"{said} {examples % {'count': learned}}"
         self.message_user(request, said, messages.SUCCESS if changed else messages.WARNING)

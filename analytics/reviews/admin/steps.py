@@ -19,7 +19,7 @@ UNDONE_WITHIN = 3600
 DONE, SAVE, REOPEN, TAKE, RELEASE = STEPS = ("done", "save", "reopen", "take", "release")
 ASSIGNING = (TAKE, RELEASE)
 #: What a step may change, by the name that the audit log calls it.
-CHANGING = {"verdict": "verdict", "state": "state", "assigned_to": "assigned_to_id"}
+CHANGING = {"verdict": "verdict", "state": "state", "assigned_to": "assigned_to_id", "confirmed": "confirmed_id"}
 
 
 @dataclass(frozen=True, slots=True)
