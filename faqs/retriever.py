@@ -6,6 +6,7 @@ collection's fit is the better way (`faqs.matching`), what it learned from all p
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from core.db.prepared import BinaryVector, fetch_all
@@ -31,33 +32,41 @@ LEARNED = """
 SELECT faq_id, distance FROM unnest(%(matched)s::bigint[], %(distances)s::float8[]) AS given (faq_id, distance)
 ORDER BY distance, faq_id OFFSET 0
 """
-#: The same, and of all other FAQs the nearest phrasing or confirmed question, unless a question that staff said no FAQ
-#: is about is nearer, and nearly the same.
+#: The same, and of all other FAQs the nearest phrasing; of all FAQs the nearest question that staff confirmed after the
+#: fit was made, unless a question that staff said since no FAQ is about is nearer, and nearly the same.
 LEARNED_AND_OTHERS = """
-SELECT faq_id, distance
+WITH fitted AS (
+    SELECT faq_id, made_at FROM unnest(%(known)s::bigint[], %(known_at)s::timestamptz[]) AS fit (faq_id, made_at)
+), refused AS MATERIALIZED (
+    SELECT vector.embedding <=> %(vector)b::halfvec AS distance, question.confirmed_at
+    FROM faqs_confirmedvector AS vector JOIN faqs_confirmedquestion AS question ON question.id = vector.question_id
+    JOIN faqs_confirmedquestion_collections AS searched ON searched.confirmedquestion_id = question.id
+    WHERE vector.generation_id = %(generation)s AND question.faq_id IS NULL
+        AND searched.collection_id = ANY(%(collections)s::bigint[])
+        AND vector.embedding <=> %(vector)b::halfvec < %(like)s
+)
+SELECT nearest.faq_id, nearest.distance
 FROM (
-    SELECT faq_id, distance FROM unnest(%(matched)s::bigint[], %(distances)s::float8[]) AS given (faq_id, distance)
-    UNION ALL
-    SELECT faq_id, MIN(distance)
+    SELECT faq_id, MIN(distance) AS distance
     FROM (
-        SELECT faq_id, embedding <=> %(vector)b::halfvec AS distance FROM faqs_faqvector
+        SELECT faq_id, distance FROM unnest(%(matched)s::bigint[], %(distances)s::float8[]) AS given (faq_id, distance)
+        UNION ALL
+        SELECT faq_id, embedding <=> %(vector)b::halfvec FROM faqs_faqvector
         WHERE kind = 'asks' AND generation_id = %(generation)s
             AND faq_id NOT IN (SELECT unnest(%(known)s::bigint[]))
         UNION ALL
         SELECT question.faq_id, vector.embedding <=> %(vector)b::halfvec
         FROM faqs_confirmedvector AS vector JOIN faqs_confirmedquestion AS question ON question.id = vector.question_id
-        WHERE vector.generation_id = %(generation)s
-            AND question.faq_id NOT IN (SELECT unnest(%(known)s::bigint[]))
+        LEFT JOIN fitted ON fitted.faq_id = question.faq_id
+        WHERE vector.generation_id = %(generation)s AND question.faq_id IS NOT NULL
+            AND (fitted.faq_id IS NULL OR fitted.made_at < question.confirmed_at)
     ) AS asked
     GROUP BY faq_id
-    HAVING LEAST(MIN(distance), %(like)s) <= coalesce((
-        SELECT MIN(vector.embedding <=> %(vector)b::halfvec) FROM faqs_confirmedvector AS vector
-        JOIN faqs_confirmedquestion AS question ON question.id = vector.question_id
-        JOIN faqs_confirmedquestion_collections AS searched ON searched.confirmedquestion_id = question.id
-        WHERE vector.generation_id = %(generation)s AND question.faq_id IS NULL
-            AND searched.collection_id = ANY(%(collections)s::bigint[])
-    ), 2)
-) AS every
+) AS nearest LEFT JOIN fitted ON fitted.faq_id = nearest.faq_id
+WHERE NOT EXISTS (
+    SELECT FROM refused WHERE refused.distance < nearest.distance
+        AND (fitted.faq_id IS NULL OR fitted.made_at < refused.confirmed_at)
+)
 ORDER BY distance, faq_id OFFSET 0
 """
 CONDITION = IN_SCOPE.replace("{}", "{{}}")  # it goes through str.format below
@@ -106,6 +115,8 @@ ORDER BY matched.line
 LIKELIEST = 30
 #: A question that no FAQ is about stands for another one from this similarity on: both ask the same.
 LIKE = 0.65
+#: A similarity is sent to the database as a distance and back.
+ROUNDING = 1e-6
 #: Searches at most, while fits change; the last one is used as it is.
 ROUNDS = 3
 
@@ -182,14 +193,15 @@ def _parameters(query: Query, scope: Scope) -> dict[str, Any]:
     return scope_parameters(scope) | {"vector": BinaryVector(query.vector), "generation": query.generation_id}
 
 
-def _learned_parameters(query: Query, odds: dict[int, float], known: list[int]) -> dict[str, Any]:
+def _learned_parameters(query: Query, odds: dict[int, float], known: dict[int, datetime]) -> dict[str, Any]:
     def distance(similarity: float) -> float:
         return 1 - COMMON.questions.to(query.scale.questions, similarity)
 
     return {
         "matched": list(odds),
         "distances": [distance(similarity_of(log_odds)) for log_odds in odds.values()],
-        "known": known,
+        "known": list(known),
+        "known_at": list(known.values()),
         "like": distance(LIKE),
     }
 
@@ -197,7 +209,8 @@ def _learned_parameters(query: Query, odds: dict[int, float], known: list[int]) 
 def _read(row: tuple[Any, ...], query: Query, odds: dict[int, float]) -> Match:
     faq_id, question, answer, cosine, passage_id, document_id, language = row
     similarity = query.scale.of_question(cosine)
-    is_learned = faq_id in odds
+    # Else a question that staff confirmed since is nearer than what was learned.
+    is_learned = faq_id in odds and similarity <= similarity_of(odds[faq_id]) + ROUNDING
     likely = probability(odds[faq_id]) if is_learned else probability_at(similarity)
     return Match(faq_id, question, answer, similarity, passage_id, document_id, language, is_learned, likely)
 

@@ -203,7 +203,7 @@ def bring_back_fit(*, fit: MatcherFit) -> None:
     """Match a collection's FAQs by this fit, one that waits for staff or an earlier one. Raise ValidationError.
 
     An earlier one stays in use until somebody chooses another way. FAQs that it does not know are matched by their
-    nearest phrasing.
+    nearest phrasing, and what staff confirm from now on counts beside it.
     """
     if fit.learned_rank is None:
         raise ValidationError(_("This fit could not be checked, so it cannot be used."))

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.db.reading import reads_replica
@@ -39,10 +40,11 @@ KEPT = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServedFit:
-    """A classifier and the ids of the FAQs that it knows."""
+    """A classifier, the ids of the FAQs that it knows, and when it was made."""
 
     classifier: MatchClassifier
     faqs: tuple[int, ...]
+    made_at: datetime
 
 
 class ServedFits:
@@ -95,29 +97,31 @@ class ServedFits:
 
 
 def _load(pk: int) -> ServedFit | None:
-    stored = MatcherFit.objects.filter(pk=pk).values_list("weights", flat=True).first()
+    stored = MatcherFit.objects.filter(pk=pk).values_list("weights", "made_at").first()
     if stored is None:
         return None
+    weights, made_at = stored
     try:
-        classifier = MatchClassifier.load(bytes(stored))
+        classifier = MatchClassifier.load(bytes(weights))
     except BrokenWeights:
         logger.exception("a matcher cannot be read and the nearest phrasing is used fit=%d", pk)
         return None
-    return ServedFit(classifier, tuple(faq for faq in classifier.faqs.tolist() if faq != NO_FAQ))
+    return ServedFit(classifier, tuple(faq for faq in classifier.faqs.tolist() if faq != NO_FAQ), made_at)
 
 
 def match_by(
     fits: Sequence[ServedFit], vector: "NDArray[np.float32]", *, most: int
-) -> tuple[dict[int, float], list[int]]:
-    """Return the log odds of the likeliest FAQs of all fits, and the ids of all FAQs that they know.
+) -> tuple[dict[int, float], dict[int, datetime]]:
+    """Return the log odds of the likeliest FAQs of all fits, and of all FAQs that they know when the fit was made.
 
-    An FAQ that several collections share has the highest.
+    An FAQ that several collections share has the highest odds and the latest time.
     """
     odds: dict[int, float] = {}
     for fit in fits:
         for faq_id, log_odds in fit.classifier.match(vector, most=most):
             odds[faq_id] = max(log_odds, odds.get(faq_id, log_odds))
-    return odds, sorted({faq_id for fit in fits for faq_id in fit.faqs})
+    by_age = sorted(fits, key=lambda fit: fit.made_at)
+    return odds, {faq_id: fit.made_at for fit in by_age for faq_id in fit.faqs}
 
 
 served_fits = ServedFits()

@@ -266,6 +266,28 @@ def test_an_earlier_fit_can_be_brought_back_and_ten_are_kept(publish: Publish, c
     assert not Matcher.objects.get().is_pinned
 
 
+def test_beside_a_fit_that_was_brought_back_what_staff_confirmed_since_counts(
+    publish: Publish, collection: Collection
+) -> None:
+    faqs = publish(collection)
+    kept = learned(collection).fit
+    assert kept
+    Phrasing.objects.create(faq=faqs[LIBRARY], text="Opening hours of the reading room")
+    sync_faq(faqs[LIBRARY].pk)
+    refit_pending()
+    bring_back_fit(fit=kept)
+    odd, like = "The blinking cursor laughs at me every morning", "The blinking cursor laughs at me each morning"
+    confirm_question(text=odd, faq=faqs[PASSWORD], collections=[collection.pk], by=None)
+    refit_pending()
+    assert Matcher.objects.get().fit == kept
+    (best, *_others) = match(ask(like), scope=build_scope(), learned=True)
+    assert (best.question, best.similarity > 0.8, best.probability > 0.7) == (PASSWORD, True, True)
+    assert found(ASKED) == [(PASSWORD, True)]
+    confirm_question(text=ASKED, faq=None, collections=[collection.pk], by=None)
+    refit_pending()
+    assert found(ASKED) == []
+
+
 def test_staff_can_turn_it_off(publish: Publish, collection: Collection) -> None:
     publish(collection)
     matcher = learned(collection)
