@@ -105,10 +105,14 @@ def search(
 
 
 def ask(profile: Profile, text: str, scope: Scope, history: Sequence[tuple[str, str]] = ()) -> Asked:
-    """Understand and retrieve as a question is served, but rank deeper. `history` is (role, text), oldest first."""
+    """Understand and retrieve as a question is served, but rank deeper. `history` is (role, text), oldest first.
+
+    A published system knows no small talk: its profile ranks whatever is asked.
+    """
     forget_vectors()  # what a student waits for is measured
     started = time.perf_counter()
-    context = async_to_sync(understand)(Question(text, history=history, profile=profile), scope)
+    question = Question(text, history=history, profile=profile, as_question=not profile.reads_sentences)
+    context = async_to_sync(understand)(question, scope)
     if context.is_question:
         async_to_sync(guess)(context)
         find_passages(context, depth=PASSAGES, degrades=False)

@@ -37,8 +37,8 @@ class Question:
     asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
     `uses_model` is off where staff want quotes alone, `allow_llm` where the model has no time for it.
     If it `may_lag`, pages may be read from a replica, some seconds old.
-    `emergency_contacts` are shown to a student in need; with `as_question` the student has said that the message is no
-    cry for help.
+    `emergency_contacts` are shown to a student in need; with `as_question` the message is looked up whatever it sounds
+    like: the student has said that it is no cry for help, or a published system is evaluated.
     """
 
     text: str

@@ -89,6 +89,7 @@ class _Answering:
                     collections=self._collections,
                     profile=self._profile,
                     caller=CALLER,
+                    as_question=not self._profile.reads_sentences,
                 )
 
     def reply(self, question: EvaluationQuestion, ask: Question) -> dict[str, Any]:

@@ -37,7 +37,10 @@ class Profile:
 
     @property
     def reads_sentences(self) -> bool:
-        """Return whether sentences are compared with the question. Published systems take the first passages."""
+        """Return whether sentences are compared with the question, and passages of other languages read beside.
+
+        Published systems take the first passages.
+        """
         return bool(self.plan.word_steps)
 
     @property

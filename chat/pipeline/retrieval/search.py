@@ -133,10 +133,10 @@ def find_passages(context: Context, *, depth: int = 0, degrades: bool = True) ->
     if found.question != context.turn.question:
         begins_anew = found.reading != context.turn.question
         context.turn = replace(context.turn, question=found.question, begins_anew=begins_anew)
-    read = add_other_languages(
-        found.question, found.candidates, found.retrieval, scope=scope, languages=ask.languages or LANGUAGES
-    )
+    read = found.candidates
     if profile.reads_sentences:
+        languages = ask.languages or LANGUAGES
+        read = add_other_languages(found.question, read, found.retrieval, scope=scope, languages=languages)
         read = add_named_sections(
             found.question, read, found.retrieval, language=ask.language if profile.plan.prefers_editions else ""
         )

@@ -110,7 +110,10 @@ async def _read(ask: Question, scope: Scope | None) -> tuple[Turn, Usage | None]
     except ModelUnavailable as error:
         logger.warning("question rewritten by rule reason=%s", error.code)
         return by_rule, None
-    return _checked(reply.data, ask) or by_rule, Usage(reply.prompt_tokens, reply.answer_tokens, estimated=False)
+    turn = _checked(reply.data, ask)
+    if turn is None or (ask.as_question and turn.route != Route.QUESTION):
+        turn = by_rule
+    return turn, Usage(reply.prompt_tokens, reply.answer_tokens, estimated=False)
 
 
 def _chat(ask: Question) -> str:
