@@ -31,9 +31,15 @@ def _words(text: str) -> frozenset[str]:
 # Never the last word of a sentence.
 _ABBREVIATIONS = _words("""
     dr prof mr mrs ms st nr abschn approx ausg bspw bzgl bzw ca cf dgl dipl einschl engl evtl exkl gem ggf ggfs hl hrsg
-    inkl insb insbes jr lt max mind min mio mrd od priv sog sr stellv tel univ vgl viz vs zzgl hs dept
+    apl inkl insb insbes jr lt max mind min mio mrd od priv sog sr stellv tel univ vgl viz vs zzgl hs dept
     habil ing jur nat oec pol rer
     jan feb febr apr jun jul aug sep sept okt oct nov dez dec d.h e.g i.d.r i.e u.a v.a z.b
+""")
+# Only behind a title or one another: "Dr. med. dent. Ada Lovelace", but "She likes math. Then".
+_TITLES = _words("dr prof mag dipl doz priv.-doz")
+_DEGREES = _words("""
+    agr biol cult dent em emer forest habil hc hum ing iur jur litt math med medic mont mult nat oec paed päd pharm phil
+    pol publ rer ret sc silv soc techn theol troph vet
 """)
 # Abbreviations only in front of a number: "No. 5" and "Art. 2", but "The answer is no. Then".
 _BEFORE_NUMBER = _words("""
@@ -63,9 +69,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     for unit_start, unit_end in _units(text):
         tokens = [match.span() for match in _TOKEN.finditer(text, unit_start, unit_end)]
         first = 0
+        in_title = False
         for index, (start, end) in enumerate(tokens):
             following = text[slice(*tokens[index + 1])] if index + 1 < len(tokens) else None
-            if following is None or _closes(text[start:end], following, opening=index == first):
+            in_title = _is_title(text[start:end], behind_title=in_title)
+            if following is None or (not in_title and _closes(text[start:end], following, opening=index == first)):
                 spans.append((tokens[first][0], end))
                 first = index + 1
     return spans
@@ -91,6 +99,15 @@ def _units(text: str) -> Iterator[tuple[int, int]]:
         end = line.end()
     if start < end:
         yield start, end
+
+
+def _is_title(token: str, *, behind_title: bool) -> bool:
+    """Return whether the token is an abbreviated title ("Prof.", "Mag."), or goes on one ("med.", "h.")."""
+    stem = token.lstrip(_OPENERS).removesuffix(".")
+    if not token.endswith("."):
+        return False
+    is_degree = stem in _DEGREES or (len(stem) == 1 and stem.islower())
+    return (stem.istitle() and stem.casefold() in _TITLES) or (behind_title and is_degree)
 
 
 def _closes(token: str, following: str, *, opening: bool) -> bool:

@@ -29,6 +29,10 @@ from knowledge.chunking.sentences import sentence_spans, split_sentences
         "Der Ph.D. Studiengang und das U.S. Visum.",
         "J. R. R. Tolkien wrote it.",
         "Univ.-Prof. Dr.-Ing. Emma Noether und Dr. rer. nat. Carla Gauß.",
+        "Dean is Prof. Dr. med. Ada Lovelace, and before her Dr. med. dent. Alan Turing.",
+        "Mit Dr. phil. Emma Noether, Dr. theol. Carl Gauß und Dr. rer. medic. Grete Hopper.",
+        "Die apl. Prof. Hopper und Prof. em. Dr. Dr. h. c. mult. Turing lehren.",
+        "Sprechstunde: (Mag. Müller), Priv.-Doz. Schulz und Prof. i. R. Gauß.",
         "Ist das so? fragte sie.",
         "Geöffnet Mo. 10 Uhr, Mi. 12 Uhr.",
         "Gebühren usw. werden fällig ... oder nicht.",
@@ -56,6 +60,9 @@ def test_a_dot_inside_a_sentence_does_not_end_it(text: str) -> None:
         ["Sie hat einen Ph.D.", "Der Titel gilt."],
         ["Es beginnt um 10.30 Uhr.", "Öffnung später."],
         ["Really?!", "Yes."],
+        ["She likes math.", "Then she reads for med.", "Ask her vet."],
+        ["Er tut, was er mag.", "Dann geht er."],
+        ["Ask Prof. Turing.", "He knows."],
     ],
 )
 def test_sentences_are_told_apart(sentences: list[str]) -> None:
