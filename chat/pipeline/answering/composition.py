@@ -1,10 +1,10 @@
 """An answer put together of the pages' own words: the sentences that answer best, or a whole table; pure."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chat.pipeline.retrieval.candidates import Candidate
+from chat.pipeline.sentences.comparatives import asks_to_compare
 from chat.pipeline.sentences.quotable import TABLE_RULE, plain_row, table_around
 from chat.pipeline.sentences.ranking import RankedSentence
 from chat.pipeline.tuning import (
@@ -17,14 +17,6 @@ from chat.pipeline.tuning import (
 from core.language import detect_language
 from core.terms import content_words
 
-#: Questions that only all rows together answer.
-COMPARES = re.compile(
-    r"\b(?:(?:high|low|cheap|earli|lat|long|short|larg|small|bigg|few|young|old|clos|fast|hard|easi)est|best|worst|most"
-    r"|least|compar\w+|differen\w+|versus|vs|overview|höchste\w*|niedrigste\w*|teuerste\w*|billigste\w*"
-    r"|am (?:\w+sten)|günstigste\w*|größte\w*|kleinste\w*|längste\w*|kürzeste\w*|früheste\w*|späteste\w*|vergleich\w*"
-    r"|unterschied\w*|überblick)\b",
-    re.IGNORECASE,
-)
 #: How far down a ranking a comparison looks for a table.
 LOOKED_AT = 12
 
@@ -162,7 +154,7 @@ def _goes_on(before: RankedSentence, each: RankedSentence) -> bool:
 
 def _table(question: str, ranked: Sequence[RankedSentence]) -> Piece | None:
     """Return the table that the best sentence is a row of, or for a comparison the first table of the ranking."""
-    row = next((each for each in ranked[: LOOKED_AT if COMPARES.search(question) else 1] if each.quote.row), None)
+    row = next((each for each in ranked[: LOOKED_AT if asks_to_compare(question) else 1] if each.quote.row), None)
     return _as_table(row, ranked) if row else None
 
 
