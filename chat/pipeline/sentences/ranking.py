@@ -16,6 +16,7 @@ import numpy as np
 
 from chat.pipeline.retrieval.candidates import BETWEEN, Candidate
 from chat.pipeline.sentences.labelled import AskedLabels, read_labels
+from chat.pipeline.sentences.ordinals import keys_of, read_ordinals, with_ordinals
 from chat.pipeline.sentences.parts import split_question
 from chat.pipeline.sentences.plans import read_plan
 from chat.pipeline.sentences.quotable import LONGEST, Quotable, quotable
@@ -218,35 +219,37 @@ def compute_features(
     question: str, units: Sequence[tuple[Candidate, Quotable]], compared: Compared
 ) -> "NDArray[np.float64]":
     """Return the features of each unit, of shape (units, FEATURES)."""
-    asked = read_facts(without_periods(question))
+    text = without_periods(question)
+    ordinals = read_ordinals(text)
+    asked = with_ordinals(read_facts(text).content, ordinals)
     sorts = asked_sorts(question)
     facts = [(_read(quote.shown), _read(f"{candidate.label}. {quote.shown}")) for candidate, quote in units]
-    # A word that few of the sentences have tells more than one that all of them have.
-    rarity = [
-        math.log(1 + len(facts) / (sum(has_word(word, own.keys) for own, _ in facts) + 0.5)) for word in asked.content
+    said = [
+        (own.keys | keys_of(own.text, ordinals), whole.keys | keys_of(whole.text, ordinals)) for own, whole in facts
     ]
+    # A word that few of the sentences have tells more than one that all of them have.
+    rarity = [math.log(1 + len(said) / (sum(has_word(word, own) for own, _ in said) + 0.5)) for word in asked]
     total = sum(rarity) or 1.0
 
     def share(keys: frozenset[str]) -> float:
-        pairs = zip(rarity, asked.content, strict=True)
-        return sum(weight for weight, word in pairs if has_word(word, keys)) / total
+        return sum(weight for weight, word in zip(rarity, asked, strict=True) if has_word(word, keys)) / total
 
     of_passage: dict[int, frozenset[str]] = {}
     closest: dict[int, float] = {}
-    for (candidate, _quote), (own, _whole), close in zip(units, facts, compared.centred, strict=True):
+    for (candidate, _quote), (own_keys, _whole), close in zip(units, said, compared.centred, strict=True):
         passage = candidate.passage_id
-        of_passage[passage] = of_passage.get(passage, frozenset()) | own.keys
+        of_passage[passage] = of_passage.get(passage, frozenset()) | own_keys
         closest[passage] = max(closest.get(passage, -1.0), float(close))
     words = {passage: share(keys) for passage, keys in of_passage.items()}
     rows = []
-    for place, ((candidate, quote), (own, whole)) in enumerate(zip(units, facts, strict=True)):
+    for place, ((candidate, quote), (own, _whole)) in enumerate(zip(units, facts, strict=True)):
         rows.append(
             (
                 compared.centred[place],
                 closest[candidate.passage_id],
                 compared.english[place],
                 compared.is_english[place],
-                share(whole.keys),
+                share(said[place][1]),
                 words[candidate.passage_id],
                 sum(has_sort(sort, own, quote.shown) for sort in sorts) / len(sorts) if sorts else 0.0,
                 math.log(len(quote.shown) / 100),
