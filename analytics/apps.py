@@ -15,9 +15,12 @@ class AnalyticsConfig(AppConfig):
         from analytics.models import Review
         from analytics.reports.files import forget
         from analytics.reviews.erasure import forget_with_review
+        from analytics.shadow.recent import read_recent_questions
         from chat.models import Assistant, Conversation, Visitor
+        from faqs.matching.signals import questions_wanted
 
         connect()
+        questions_wanted.connect(read_recent_questions, dispatch_uid="analytics.shadow.recent")
         for model in (Visitor, Conversation):
             pre_delete.connect(forget, sender=model, dispatch_uid="analytics.reports.files")
         pre_delete.connect(forget_with_review, sender=Review, dispatch_uid="analytics.reviews.erasure")

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from core.admin.scoped import ScopedAdmin
+from faqs.matching.shadow import list_changes
 from faqs.models import Matcher, MatcherFit
 from faqs.models.matching import MatcherQuerySet
 from faqs.services import bring_back_fit, choose_matching
@@ -30,6 +31,7 @@ else:
 CHOSEN = _("Staff chose the nearest phrasing.")
 BEHIND = _("Something was changed just now. Until that is learned, the nearest phrasing is used.")
 HELD = _("Staff brought back an earlier fit. It stays in use until another way is chosen.")
+WAITS = _("What was learned last would change more than a few answers and waits for your decision.")
 FEW = _("There are too few FAQs to learn from.")
 
 
@@ -47,7 +49,8 @@ class Standing:
     @property
     def is_learned(self) -> bool:
         fit = next((fit for fit in self.fits if fit.pk == self.matcher.fit_id), None)
-        return fit is not None and (self.matcher.is_pinned or fit.edits == self.matcher.edits)
+        goes_on = bool(self.newest and self.newest.edits == self.matcher.edits and self.newest.waits_for_changes)
+        return fit is not None and (self.matcher.is_pinned or goes_on or fit.edits == self.matcher.edits)
 
     @property
     def reason(self) -> Any:
@@ -60,6 +63,8 @@ class Standing:
             return FEW
         if newest.edits != matcher.edits:
             return BEHIND
+        if newest.waits_for_changes:
+            return WAITS
         return newest.get_reason_display()
 
     @property
@@ -131,13 +136,17 @@ class MatcherAdmin(ScopedAdmin, MatcherModelAdmin):
             raise Http404
         if request.method != "GET" or not self.has_view_or_change_permission(request, matcher):
             raise PermissionDenied
+        standing = describe(matcher)
+        newest = standing.newest
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("How FAQs of “%(collection)s” are matched") % {"collection": matcher},
             "opts": self.opts,
             "media": self.media,
             "matcher": matcher,
-            "standing": describe(matcher),
+            "standing": standing,
+            "newest": newest,
+            "changes": list_changes(newest, request.user) if newest and newest.waits_for_changes else [],
             "choices": Matcher.Choice.choices,
             "fits": matcher.fits.all(),
             "may_change": self.has_change_permission(request, matcher),

@@ -13,6 +13,7 @@ from core.db.locks import Lock, advisory_lock
 from faqs.matching.confirmed import embed_pending
 from faqs.matching.examples import Examples, collections_with_faqs, fingerprint_examples, load_examples
 from faqs.matching.fitting import Figures, cross_validate, fit_classifier, with_curve
+from faqs.matching.shadow import FEW, try_fit
 from faqs.models import Matcher, MatcherFit
 from knowledge.indexing.generations import live_generation
 from knowledge.models import Generation
@@ -68,12 +69,16 @@ def _fit(collection_id: int, generation: Generation) -> bool:
         return False
     classifier = fit_classifier(examples.vectors, examples.faqs)
     figures, curve = cross_validate(examples.vectors, examples.faqs, coverage=examples.coverage)
+    fitted = with_curve(classifier, curve)
+    tried = try_fit(matcher, fitted, generation)
     fit = MatcherFit(
         matcher=matcher,
         generation=generation,
         edits=matcher.edits,
         fingerprint=examples.fingerprint,
-        weights=with_curve(classifier, curve).dump(),
+        weights=fitted.dump(),
+        tried=len(tried.questions),
+        changed=len(tried.changed),
         seconds=time.perf_counter() - began,
         **_described(examples, figures),
     )
@@ -94,12 +99,14 @@ def _described(examples: Examples, figures: Figures | None) -> dict[str, object]
 
 @transaction.atomic
 def _take_on(fit: MatcherFit, figures: Figures | None) -> None:
-    """Save a fit, and use it if it is the better way and no worse than the fit in use."""
+    """Save a fit, and use it if it is the better way, no worse than the fit in use, and changes few answers."""
     matcher = Matcher.objects.select_for_update(of=("self",), no_key=True).select_related("fit").get(pk=fit.matcher_id)
     fit.matcher = matcher
     fit.reason = judge(figures)
     if is_worse(fit, matcher.fit):
         fit.state, fit.reason = State.WAITING, Reason.WORSE
+    elif fit.changed > FEW and not matcher.is_pinned and matcher.fit and wants(matcher, fit):
+        fit.state, fit.reason = State.WAITING, Reason.CHANGES
     fit.save()
     if not matcher.is_pinned and fit.state == State.READY:
         matcher.fit = fit if wants(matcher, fit) else None
@@ -119,7 +126,7 @@ def wants(matcher: Matcher, fit: MatcherFit) -> bool:
     """Return whether questions are to be matched by this fit; never by one that could not be cross-validated."""
     if fit.learned_rank is None or matcher.choice == Choice.NEAREST:
         return False
-    return matcher.choice == Choice.LEARNED or fit.reason in {Reason.BETTER, Reason.WORSE}
+    return matcher.choice == Choice.LEARNED or fit.reason in {Reason.BETTER, Reason.WORSE, Reason.CHANGES}
 
 
 def is_worse(fit: MatcherFit, used: MatcherFit | None) -> bool:

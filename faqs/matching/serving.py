@@ -23,13 +23,18 @@ logger = logging.getLogger(__name__)
 
 #: The fits in use of the collections searched, as text such as "12,15", with a + if there are FAQs that they do not
 #: know; its parameters are those of a search. A fit that was made before the last edit is none of them, unless staff
-#: brought it back. A collection without a matcher has no FAQs: the first edit makes one.
+#: brought it back, or the newest one waits since it would change more than a few answers. A collection without a
+#: matcher has no FAQs: the first edit makes one.
 STATE = """
 SELECT coalesce(string_agg(fit.id::text, ',' ORDER BY fit.id), '')
     || CASE WHEN bool_and(coalesce(fit.edits = matcher.edits, FALSE)) THEN '' ELSE '+' END
 FROM faqs_matcher AS matcher
 LEFT JOIN faqs_matcherfit AS fit ON fit.id = matcher.fit_id AND fit.generation_id = %(generation)s
-    AND (fit.edits = matcher.edits OR matcher.is_pinned)
+    AND (fit.edits = matcher.edits OR matcher.is_pinned OR EXISTS (
+        SELECT FROM faqs_matcherfit AS newest
+        WHERE newest.matcher_id = matcher.id AND newest.edits = matcher.edits
+            AND newest.state = 'waiting' AND newest.reason = 'changes'
+    ))
 WHERE matcher.collection_id = ANY(%(collections)s::bigint[])
 """
 #: Mark of a state in which FAQs must be compared by their phrasings too; the one before the first search.

@@ -20,7 +20,7 @@ class Matcher(models.Model):
     """State of the matching of FAQs that lead to a collection's documents; written by `faqs.matching`.
 
     `edits` counts changes of what a fit is made from. The fit in use serves questions while it was made from the newest
-    state, or if staff brought it back (`is_pinned`).
+    state, if staff brought it back (`is_pinned`), or while the newest one waits since it would change many answers.
     """
 
     class Choice(models.TextChoices):
@@ -55,7 +55,8 @@ class MatcherFit(models.Model):
 
     `edits` is the matcher's count when the examples were read. `held_out` is how many ways to ask were held out and
     asked for; of them, `learned_first` and `nearest_first` are the shares whose FAQ came first, `learned_rank` and
-    `nearest_rank` the mean reciprocal ranks. They are empty if there was too little to hold out.
+    `nearest_rank` the mean reciprocal ranks. They are empty if there was too little to hold out. Of `tried` recent
+    questions, `changed` are matched to another FAQ than by the fit that was in use.
     """
 
     class State(models.TextChoices):
@@ -67,6 +68,10 @@ class MatcherFit(models.Model):
         NOT_BETTER = "not_better", _("Learned matching is no better than the nearest phrasing.")
         TOO_FEW = "too_few", _("Too few FAQs have several phrasings to tell which way is better.")
         WORSE = "worse", _("It finds the right FAQ less often than the fit before it, so it waits for your decision.")
+        CHANGES = (
+            "changes",
+            _("It would match more than a few of the latest questions to another FAQ, so it waits for your decision."),
+        )
 
     matcher = models.ForeignKey(Matcher, on_delete=models.CASCADE, related_name="fits")
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
@@ -81,6 +86,8 @@ class MatcherFit(models.Model):
     nearest_first = models.FloatField(null=True)
     learned_rank = models.FloatField(null=True)
     nearest_rank = models.FloatField(null=True)
+    tried = models.PositiveIntegerField(default=0, db_default=0)
+    changed = models.PositiveIntegerField(default=0, db_default=0)
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.READY)
     reason = models.CharField(_("reason"), max_length=12, choices=Reason)
     seconds = models.FloatField()
@@ -94,6 +101,11 @@ class MatcherFit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.matcher_id}: {self.pk}"
+
+    @property
+    def waits_for_changes(self) -> bool:
+        """Return whether staff are to decide about what changes; until then the fit in use goes on."""
+        return self.state == self.State.WAITING and self.reason == self.Reason.CHANGES
 
 
 class ConfirmedQuestion(models.Model):

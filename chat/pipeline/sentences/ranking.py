@@ -236,7 +236,7 @@ def compute_features(
 
     of_passage: dict[int, frozenset[str]] = {}
     closest: dict[int, float] = {}
-    for (candidate, _quote), (own_keys, _whole), close in zip(units, said, compared.centred, strict=True):
+    for (candidate, _quote), (own_keys, _), close in zip(units, said, compared.centred, strict=True):
         passage = candidate.passage_id
         of_passage[passage] = of_passage.get(passage, frozenset()) | own_keys
         closest[passage] = max(closest.get(passage, -1.0), float(close))
