@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from faqs.answers.changes import list_unsigned
 from faqs.answers.pages import sync_pages
 from faqs.duplicates import dismiss
 from faqs.importexport.bulk_save import bulk_save
@@ -54,8 +55,8 @@ def confirm_faq(*, faq: FAQ, by: "Staff | None") -> None:
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
     """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
-    Raise ValidationError if one to be published has neither an answer nor a document that is no draft; nothing is
-    changed then.
+    Raise ValidationError if one to be published has neither an answer nor a document that is no draft, or an answer
+    that no office signs; nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
     with recording([faq.pk for faq in changed], by=by, reason=reason):
@@ -66,6 +67,9 @@ def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = Non
                     if faq.sources.exists()
                     else _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
                 )
+                raise ValidationError(said % {"faq": faq})
+            if status == Status.PUBLISHED and list_unsigned(faq):
+                said = _("No office signs the answer of “%(faq)s”: write which office answers, then publish it.")
                 raise ValidationError(said % {"faq": faq})
             faq.status = status
             faq.save(update_fields=["status", "updated_at"])

@@ -30,6 +30,7 @@ from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
 from faqs.admin.form import FAQForm
 from faqs.admin.form_page import build_page
 from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
+from faqs.answers.changes import redated_message
 from faqs.answers.checks import list_warnings
 from faqs.answers.pages import address_of
 from faqs.models import ANSWER_LANGUAGES, FAQ, SOON, FAQQuerySet, main_language
@@ -323,6 +324,8 @@ class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, S
             if not change:
                 touched.append(form.instance.pk)
         index_saved_faq(faq=form.instance)
+        if getattr(form, "is_redated", False):
+            self.message_user(request, redated_message(), messages.INFO)
         for warned in list_warnings(form.instance):
             where = {"de": _("Answer in German"), "en": _("Answer in English")}.get(warned.language, "")
             self.message_user(request, f"{where}: {warned.message}" if where else warned.message, messages.WARNING)

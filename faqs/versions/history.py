@@ -78,7 +78,8 @@ def restore(version: FAQVersion) -> FAQ:
     answer = read_answer(content)
     for name in ANSWER_FIELDS[:-1]:
         setattr(faq, name, answer[name])
-    faq.answer_checked_on = _day(answer["answer_checked_on"])
+    # Of an undated answer the day is known on which it was saved; today nobody checked it.
+    faq.answer_checked_on = _day(answer["answer_checked_on"]) or timezone.localdate(version.made_at)
     faq.category_id = _present(Category, content["category"])
     faq.collection_id = _present(Collection, content["collection"])
     faq.translation_of_id = _present(FAQ, content["translation_of"])
