@@ -20,6 +20,7 @@ from knowledge.ingest.formats.types import Said
 from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
 from knowledge.ingest.remarks import remark_on
 from knowledge.models import Collection, Course, Document
+from knowledge.models.addresses import is_own_address
 
 TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}
@@ -213,6 +214,9 @@ def _save(
     courses = {course.document_id: course for course in Course.objects.filter(document__in=there.values())}
     for url, record in batch.items():
         document = there.get(url)
+        if is_own_address(url):
+            report.problems.append((numbers[url], f"{url} is a page that staff wrote here: change it in the admin"))
+            continue
         if document and document.pk in courses:
             reason = f"{url} is the page of the course {courses[document.pk]}; change that course's record instead"
             report.problems.append((numbers[url], reason))
