@@ -19,7 +19,7 @@ from knowledge.models import Collection, Document
 
 Status = FAQ.Status
 MOST_PHRASINGS, MOST_SOURCES = 200, 50
-CHANGING = {"create", "update", "partial_update"}
+CHANGING = {"create", "update", "partial_update", "publish"}
 VERSION = "5f2b6c9d1e0a47c8b3f4a6d2908e7c15"
 
 
