@@ -44,7 +44,7 @@ class FAQForm(GuardedForm):
             status.choices = [(value, label) for value, label in FAQ.Status.choices if may_make(self.user, value)]
         if (collection := fields.get("collection")) and not sees_everything(self.user):
             collection.required = True
-            collection.help_text = _("Its teams are responsible for the FAQ.")
+            collection.help_text = _("Gives the responsible team.")
             if only_collection(collection.queryset):
                 collection.empty_label = None
 
