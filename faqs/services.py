@@ -38,6 +38,10 @@ def index_saved_faq(*, faq: FAQ) -> None:
     now = timezone.now()
     faq.sources.update(verified_at=now)
     FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
+    _index(faq)
+
+
+def _index(faq: FAQ) -> None:
     sync_pages([faq.pk])
     index_faq.delay_on_commit(faq.pk)
 
@@ -83,7 +87,9 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
     """Restore an earlier version; the present one is kept as a version too. Raise ValidationError."""
     with recording([version.faq_id], by=by, reason=Reason.RESTORE):
         faq = restore(version)
-        index_saved_faq(faq=faq)
+        # Nobody has checked it today: neither with its documents, nor with the FAQ that it translates.
+        FAQ.objects.filter(pk=faq.pk).update(reviewed_at=version.made_at)
+        _index(faq)
     return faq
 
 
