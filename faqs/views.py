@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.utils import timezone, translation
 from django.views.decorators.http import require_safe
 
-from core.dates import format_day
+from core.language import format_day
 from faqs.answers.links import link_addresses
 from faqs.answers.signature import sign
 from faqs.models import FAQ, AnswerPage

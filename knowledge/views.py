@@ -13,7 +13,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from core.dates import format_day
+from core.language import format_day
 from knowledge.chunking.plain_text import make_plain
 from knowledge.ingest.formats.registry import FORMATS
 from knowledge.models import Document

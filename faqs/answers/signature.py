@@ -5,7 +5,7 @@ import datetime
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from core.dates import format_day
+from core.language import format_day
 
 
 def sign(office: str, checked_on: datetime.date | None, language: str) -> str:

@@ -142,7 +142,7 @@ def _keep_translations(originals: dict[int, Content], now: datetime) -> None:
     kept = [
         pk
         for pk, original, was in translations.values_list("pk", "translation_of", "original_was")
-        if was and says_the_same(was, originals[original])
+        if original and was and says_the_same(was, originals[original])
     ]
     FAQ.objects.filter(pk__in=kept).update(reviewed_at=now)
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from core.language import tag_in
 from core.text import strip_nul
+from knowledge.addresses import is_own_address
 from knowledge.chunking.plain_text import make_plain
 from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.formats.registry import FORMATS
@@ -20,7 +21,6 @@ from knowledge.ingest.formats.types import Said
 from knowledge.ingest.html import HtmlPage, UnreadablePage, read_html
 from knowledge.ingest.remarks import remark_on
 from knowledge.models import Collection, Course, Document
-from knowledge.models.addresses import is_own_address
 
 TEXT_KEYS = ("text", "content", "html")
 KNOWN = {"id", "_id", "url", "title", "language", "metadata", "og", "favicon", *TEXT_KEYS}

@@ -23,8 +23,8 @@ from core.db.annotations import count_related
 from core.hashing import fingerprint
 from core.language import TAG
 from core.text import search_words
+from knowledge.addresses import check_address, check_own_address, own_address
 from knowledge.guardrails.injection import DOCUMENT_RECIPE
-from knowledge.models.addresses import check_address, check_own_address, own_address
 from knowledge.models.collections import Collection
 
 AUDIENCE_TAG = re.compile(r"[a-z][a-z0-9_-]*:[^\s:,][^:,]*")

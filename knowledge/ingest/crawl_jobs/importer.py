@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from core.language import guess_language
 from core.text import strip_nul
+from knowledge.addresses import is_own_address
 from knowledge.chunking.plain_text import make_plain
 from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.crawler.messages import FetchedFile, Page
@@ -22,7 +23,6 @@ from knowledge.ingest.importer import readable_title
 from knowledge.ingest.remarks import remark_on
 from knowledge.ingest.titles import tell_apart
 from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
-from knowledge.models.addresses import is_own_address
 
 Kind = CrawlOutcome.Kind
 RENDERED = _("it was read after its JavaScript had run")
