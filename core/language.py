@@ -1,6 +1,10 @@
-"""Language detection by function words; pure."""
+"""Language detection by function words, and days written in a language."""
 
+import datetime
 import re
+
+from django.utils import translation
+from django.utils.formats import date_format
 
 from core.terms import LETTERS
 from core.text import nfc
@@ -50,3 +54,9 @@ def detect_language(text: str) -> str | None:
 def guess_language(text: str) -> str:
     """Guess `de` or `en`: English if it cannot be detected."""
     return detect_language(text) or "en"
+
+
+def format_day(day: datetime.date, language: str) -> str:
+    """Write a day with its month as a word, which nobody mistakes for the day."""
+    with translation.override(language):
+        return date_format(day, "j. F Y" if language == "de" else "j F Y")

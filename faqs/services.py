@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from faqs.answers.changes import list_unsigned
 from faqs.answers.pages import sync_pages
 from faqs.duplicates import dismiss
 from faqs.importexport.bulk_save import bulk_save
@@ -37,6 +38,10 @@ def index_saved_faq(*, faq: FAQ) -> None:
     now = timezone.now()
     faq.sources.update(verified_at=now)
     FAQ.objects.filter(pk=faq.pk).update(reviewed_at=now)
+    _index(faq)
+
+
+def _index(faq: FAQ) -> None:
     sync_pages([faq.pk])
     index_faq.delay_on_commit(faq.pk)
 
@@ -54,8 +59,8 @@ def confirm_faq(*, faq: FAQ, by: "Staff | None") -> None:
 def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = None, reason: str = Reason.STATUS) -> int:
     """Publish, retire or send back FAQs; matching uses the status at once. Return how many changed.
 
-    Raise ValidationError if one to be published has neither an answer nor a document that is no draft; nothing is
-    changed then.
+    Raise ValidationError if one to be published has neither an answer nor a document that is no draft, or an answer
+    that no office signs; nothing is changed then.
     """
     changed = [faq for faq in faqs if faq.status != status]
     with recording([faq.pk for faq in changed], by=by, reason=reason):
@@ -66,6 +71,9 @@ def set_faq_status(*, faqs: Iterable[FAQ], status: str, by: "Staff | None" = Non
                     if faq.sources.exists()
                     else _("“%(faq)s” has no answer yet: write one or link a document, then publish it.")
                 )
+                raise ValidationError(said % {"faq": faq})
+            if status == Status.PUBLISHED and list_unsigned(faq):
+                said = _("No office signs the answer of “%(faq)s”: write which office answers, then publish it.")
                 raise ValidationError(said % {"faq": faq})
             faq.status = status
             faq.save(update_fields=["status", "updated_at"])
@@ -79,7 +87,9 @@ def restore_version(*, version: FAQVersion, by: "Staff | None") -> FAQ:
     """Restore an earlier version; the present one is kept as a version too. Raise ValidationError."""
     with recording([version.faq_id], by=by, reason=Reason.RESTORE):
         faq = restore(version)
-        index_saved_faq(faq=faq)
+        # Nobody has checked it today: neither with its documents, nor with the FAQ that it translates.
+        FAQ.objects.filter(pk=faq.pk).update(reviewed_at=version.made_at)
+        _index(faq)
     return faq
 
 

@@ -5,17 +5,16 @@ from django.shortcuts import render
 from django.utils import timezone, translation
 from django.views.decorators.http import require_safe
 
+from core.language import format_day
 from faqs.answers.links import link_addresses
-from faqs.answers.signature import format_day, sign
+from faqs.answers.signature import sign
 from faqs.models import FAQ, AnswerPage
-from knowledge.admin.markdown import is_safe_link, render_markdown
 from knowledge.models import Document
+from knowledge.rendering import is_safe_link, render_markdown
+from knowledge.views import BIGGEST_ID, mark_as_page
 
-#: A browser may show a page that was withdrawn for no longer than this.
-SECONDS = 60
 #: For readers of that language.
 IN_OTHER = {"de": "Auf Deutsch", "en": "In English"}
-BIGGEST_ID = 2**63 - 1
 
 
 @require_safe
@@ -36,6 +35,7 @@ def answer_page(request: HttpRequest, faq_id: int, language: str) -> HttpRespons
             "faq": faq,
             "title": pages[language].document.title,
             "language": language,
+            "said_in": language,
             "signature": sign(faq.office(language), faq.answer_checked_on, language),
             "valid_until": format_day(faq.valid_until, language) if faq.valid_until else "",
             "html": render_markdown(link_addresses(faq.written_answers[language]), breaks=True),
@@ -44,8 +44,4 @@ def answer_page(request: HttpRequest, faq_id: int, language: str) -> HttpRespons
             "documents": [each for each in linked if is_safe_link(each.url)],
         }
         response = render(request, "faqs/answer.html", context)
-    # An answer that may end tomorrow must not stay in a search engine; the university's own pages are found there.
-    response["X-Robots-Tag"] = "noindex"
-    response["Content-Language"] = language
-    response["Cache-Control"] = f"public, max-age={SECONDS}"
-    return response
+    return mark_as_page(response, language)

@@ -1,4 +1,4 @@
-"""Views of the files that citations open."""
+"""Views of the files and pages that citations open."""
 
 import asyncio
 import re
@@ -8,12 +8,23 @@ from pathlib import Path
 from django.core.files.storage import default_storage
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from core.language import format_day
+from knowledge.chunking.plain_text import make_plain
 from knowledge.ingest.formats.registry import FORMATS
 from knowledge.models import Document
+from knowledge.rendering import is_safe_link, list_references, render_markdown
 
 CHUNK = 256 * 1024
+#: A browser may show a page that was withdrawn for no longer than this.
+PAGE_SECONDS = 60
+#: Much more than anybody writes by hand; rendering takes a second for so many.
+MOST_PAGE_CHARACTERS = 500_000
+BIGGEST_ID = 2**63 - 1
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -51,6 +62,52 @@ def document_file(request: HttpRequest, digest: str, name: str, ending: str) -> 
     # An ASGI server would read a plain iterator whole before it sends any of it.
     chunks = _sent_async(path, start, end) if isinstance(request, ASGIRequest) else _sent(path, start, end)
     return StreamingHttpResponse(chunks, status=status, content_type=kind.media_types[0], headers=headers)
+
+
+@require_safe
+def document_page(request: HttpRequest, document_id: int) -> HttpResponse:
+    """Show a document that staff wrote here while it is published and valid; lead to the address that it got since."""
+    if document_id > BIGGEST_ID:
+        raise Http404
+    documents = Document.objects.published().valid_on(timezone.localdate()).of_university()
+    document = get_object_or_404(documents.select_related("collection"), pk=document_id)
+    main = document.language.split("-")[0].lower()
+    if not document.has_own_page:
+        if not is_safe_link(document.url):
+            raise Http404
+        return mark_as_page(redirect(document.url), document.language)
+    with translation.override(said_in := main if main in {"de", "en"} else "en"):
+        day = timezone.localdate(document.altered_at or document.created_at)
+        signed = {"collection": document.collection, "day": format_day(day, said_in)}
+        context = {
+            "title": document.title,
+            "language": document.language,
+            "said_in": said_in,
+            "signature": _("%(collection)s, last changed on %(day)s") % signed,
+            "valid_until": format_day(document.valid_until, said_in) if document.valid_until else "",
+            "html": render_markdown(
+                _without_title(document), list_references(document.metadata), most=MOST_PAGE_CHARACTERS
+            ),
+        }
+        response = render(request, "knowledge/public_page.html", context)
+    return mark_as_page(response, document.language)
+
+
+def mark_as_page(response: HttpResponse, language: str) -> HttpResponse:
+    """Set the headers of a text that staff wrote and may withdraw.
+
+    One that may end tomorrow must not stay in a search engine; the university's own pages are found there.
+    """
+    response["X-Robots-Tag"] = "noindex"
+    response["Content-Language"] = language
+    response["Cache-Control"] = f"public, max-age={PAGE_SECONDS}"
+    return response
+
+
+def _without_title(document: Document) -> str:
+    """Return the text without a first heading that repeats the title, which stands above it."""
+    first, _newline, rest = document.text.lstrip().partition("\n")
+    return rest if first.startswith("# ") and make_plain(first[2:]) == document.title.strip() else document.text
 
 
 def _range(asked: str, size: int) -> tuple[int, int] | None:

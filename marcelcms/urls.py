@@ -23,7 +23,7 @@ from chat.api import api
 from chat.mail_views import confirm_page, stop_page
 from chat.views import chat_page, site_logo, widget_frame, widget_script, widget_test
 from faqs.views import answer_page
-from knowledge.views import document_file
+from knowledge.views import document_file, document_page
 from marcelcms.accounts.invitations.views import ChoosePasswordView, invite_view, send_again_view
 from marcelcms.accounts.open_sessions.views import end_all_view, end_own_view
 from marcelcms.accounts.second_factor.passkey_views import passkey_options_view, passkey_remove_view, passkey_view
@@ -93,6 +93,7 @@ urlpatterns = [
     # Exempt, because a token would be a cookie before consent; forging a choice of language does no harm.
     path("i18n/setlang/", csrf_exempt(set_language), name="set_language"),
     path("documents/<slug:digest>/<str:name>.<slug:ending>", document_file, name="document-file"),
+    path("pages/<int:document_id>/", document_page, name="document-page"),
     path("answers/<int:faq_id>/<str:language>/", answer_page, name="answer-page"),
     path("mails/confirm/<str:token>/", confirm_page, name="case-mail-confirm"),
     path("mails/stop/<str:token>/", stop_page, name="case-mail-stop"),

@@ -42,7 +42,9 @@ def contradictions_view(request: HttpRequest) -> HttpResponse:
     kind = request.GET.get("kind", "") if request.GET.get("kind") in KINDS else ""
     asked = request.GET.get("state")
     state = State(asked) if asked in SHOWN else State.OPEN
-    page = Paginator(list_keys(user, kind=kind, state=state), PER_PAGE).get_page(request.GET.get("p"))
+    row = request.GET.get("row", "")
+    only = int(row) if row.isdecimal() and len(row) < 19 else None
+    page = Paginator(list_keys(user, kind=kind, state=state, only=only), PER_PAGE).get_page(request.GET.get("p"))
     context = {
         **admin.site.each_context(request),
         "title": _("Contradictions"),

@@ -77,12 +77,15 @@ class Row:
     edited_at: datetime | None = None
 
 
-def list_keys(user: "User", *, kind: str, state: str) -> QuerySet[Any, Any]:
+def list_keys(user: "User", *, kind: str, state: str, only: int | None = None) -> QuerySet[Any, Any]:
     """Return the keys (as tuples) of what the user may see, those first that recent answers cited most.
 
-    Duplicates, changed pages and corrections are open until they are decided on their own screens.
+    Duplicates, changed pages and corrections are open until they are decided on their own screens. With `only` the
+    contradiction with that id stands alone.
     """
     contradictions = Contradiction.objects.visible_to(user).filter(state=state).with_touched()
+    if only is not None:
+        return _keys(contradictions.filter(pk=only), CONTRADICTION, F("score")).order_by("pk")
     if kind in Kind:
         contradictions = contradictions.filter(kind=kind)
     found = {CONTRADICTION: _keys(contradictions, CONTRADICTION, F("score"))}

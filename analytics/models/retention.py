@@ -46,8 +46,8 @@ class RetentionRun(models.Model):
     records = models.PositiveIntegerField(_("records of answers"), default=0, db_default=0)
 
     class Meta:
-        verbose_name = _("deletion by night")
-        verbose_name_plural = _("deletions by night")
+        verbose_name = _("entry of the retention log")
+        verbose_name_plural = _("retention log")
         ordering = ["-pk"]
         default_permissions = ("view",)
 

@@ -33,7 +33,7 @@ class Review(models.Model):
 
     class Verdict(models.TextChoices):
         CORRECT_ABSTENTION = "correct_abstention", _("Right not to answer")
-        MISSING_KNOWLEDGE = "missing_knowledge", _("Knowledge is missing")
+        MISSING_KNOWLEDGE = "missing_knowledge", _("Missing content")
         WRONG_RETRIEVAL = "wrong_retrieval", _("Wrong pages found")
         WRONG_ANSWER = "wrong_answer", _("Right pages, wrong answer")
         OUT_OF_SCOPE = "out_of_scope", _("Not for this assistant")

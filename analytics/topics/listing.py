@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, F, QuerySet
+from django.utils import timezone
 
 from analytics.counts.daily import find_day_bounds
 from analytics.dashboard.rankings import THUMBS, Ranking, rank
@@ -12,10 +13,14 @@ from analytics.dashboard.suppression import rank_without_small_groups
 from analytics.dashboard.types import Ranked
 from analytics.dashboard.visibility import View
 from analytics.models import Topic, TopicCount
+from analytics.periods import Range, period_for, step_for
 from chat.models import Citation, Message
+from core.access import Staff
 
 #: Topics of one page; a university has some hundreds.
 LISTED = 200
+#: Topics of a name that are compared with what may be shown.
+MOST_SEARCHED = 50
 #: Pages that answer a topic.
 PAGES = 10
 
@@ -56,6 +61,24 @@ def topics_in(view: View, *, among: Sequence[int] | None = None) -> list[TopicRo
     there = topics.in_bulk([row.pk for row in found])
     rows = [TopicRow(there[row.pk], row) for row in found if row.pk in there]
     return sorted(rows, key=lambda row: not row.topic.is_pinned)
+
+
+def find_topics(words: Sequence[str], *, by: Staff, most: int) -> list[Topic]:
+    """Find topics whose name has each of the words.
+
+    For staff who may not see small groups, those that staff named or pinned, or that enough people asked about lately.
+    """
+    topics = Topic.objects.visible_to(by).filter(merged_into=None).defer("centroid").order_by("-is_pinned", "pk")
+    for word in words:
+        topics = topics.filter(name__icontains=word)
+    today = timezone.localdate()
+    period = period_for(Range.MONTH, today=today, first_day=None)
+    view = View(period=period, step=step_for(period), by=by)
+    if view.least <= 1:
+        return list(topics[:most])
+    found = list(topics[:MOST_SEARCHED])
+    shown = {row.topic.pk for row in topics_in(view, among=[topic.pk for topic in found])} if found else set()
+    return [topic for topic in found if topic.is_kept or topic.pk in shown][:most]
 
 
 def compare_topics(rows: Sequence[TopicRow], view: View) -> list[TopicRow]:

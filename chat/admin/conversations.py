@@ -26,8 +26,8 @@ from chat.playground.readings import explain_readings
 from core.admin.scoped import ScopedAdmin, ScopedFilter
 from core.db.annotations import count_related
 from core.text import search_words
-from knowledge.admin.markdown import render_markdown
 from knowledge.guardrails.signs import SIGNS
+from knowledge.rendering import render_markdown
 from knowledge.retrieval.registry import LABELS
 
 ORIGINS: Mapping[str, str | Promise] = {

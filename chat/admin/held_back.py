@@ -119,6 +119,8 @@ class JudgementFilter(admin.SimpleListFilter):
 class HeldBackAdmin(ScopedAdmin, HeldBackModelAdmin):
     list_display = ["text"]
     list_filter = [JudgementFilter, ReasonFilter, ("assistant", ScopedFilter), "language", "created_at"]
+    search_fields = ["text"]
+    search_help_text = _("Searches the sentences.")
     list_per_page = 25
     show_full_result_count = False
     sortable_by = ()
@@ -137,6 +139,10 @@ class HeldBackAdmin(ScopedAdmin, HeldBackModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.judge_view))
         return [path("<int:sentence_id>/judge/", view, name="chat_heldbacksentence_judge"), *super().get_urls()]
+
+    def row_title(self, request: HttpRequest, row: HeldBackSentence) -> str:
+        """Return what the search over everything calls a sentence; its `title` is that of the page."""
+        return row.text
 
     # --- the list ---
 

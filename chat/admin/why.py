@@ -27,8 +27,8 @@ from chat.protocol.moment import Moment, read_moment
 from chat.protocol.shapes import Source
 from core.diffs import Comparison as Diff
 from core.diffs import compare
-from knowledge.admin.markdown import render_markdown
 from knowledge.chunking.plain_text import make_plain
+from knowledge.rendering import render_markdown
 from knowledge.retrieval.registry import LABELS
 
 FATES: dict[tuple[str, Fate], str | Promise] = {

@@ -6,7 +6,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.dateparse import parse_datetime
 
-from knowledge.admin.markdown import is_safe_link, render_markdown
+from knowledge.rendering import is_safe_link, render_markdown
 
 
 def write_conversation(title: str, messages: Sequence[dict[str, Any]], *, assistant: str) -> str:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.access import sees_everything
 from core.inference.embeddings import EmbeddingUnavailable
+from faqs.admin.warnings import warn_of_faqs
 from faqs.duplicates import Near, Relation, ValidityScope, close_to, relation
 from faqs.models import FAQ, FAQQuerySet, SimilarPair
 from faqs.services import dismiss_pair, merge_faqs
@@ -107,7 +108,7 @@ def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpR
         return _ask_to_confirm(request, pair, keep, other, model_admin=model_admin)
     try:
         with_answer = request.POST.get("answer") == "take"
-        merge_faqs(keep=keep, other=other, with_answer=with_answer, by=request.user)
+        merged = merge_faqs(keep=keep, other=other, with_answer=with_answer, by=request.user)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect("admin:faqs_faq_duplicates")
@@ -118,6 +119,7 @@ def merge_view(request: HttpRequest, pair_id: int, *, model_admin: Any) -> HttpR
         "before this one under “Versions” of “%(keep)s”, and publish “%(other)s” again."
     )
     messages.success(request, said % {"other": other, "keep": keep})
+    warn_of_faqs(request, [merged])
     return redirect("admin:faqs_faq_duplicates")
 
 

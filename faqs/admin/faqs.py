@@ -30,7 +30,8 @@ from faqs.admin.filters import SourcesFilter, TranslationFilter, ValidityFilter
 from faqs.admin.form import FAQForm
 from faqs.admin.form_page import build_page
 from faqs.admin.inlines import PhrasingInline, SourceInline, saved_status
-from faqs.answers.checks import list_warnings
+from faqs.admin.warnings import warn_of_faqs
+from faqs.answers.changes import redated_message
 from faqs.answers.pages import address_of
 from faqs.models import ANSWER_LANGUAGES, FAQ, SOON, FAQQuerySet, main_language
 from faqs.permissions import may_make, may_publish
@@ -251,6 +252,8 @@ class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, S
             return None
         changed = [{"changed": {"fields": ["status"]}}]
         LogEntry.objects.log_actions(cast("int", request.user.pk), changing, CHANGE, changed)
+        if status == FAQ.Status.PUBLISHED:
+            warn_of_faqs(request, changing)
         return count
 
     # --- the form ---
@@ -323,9 +326,9 @@ class FAQAdmin(PublishingAdmin, BackAdmin, OptimisticLockAdmin, NamesLanguage, S
             if not change:
                 touched.append(form.instance.pk)
         index_saved_faq(faq=form.instance)
-        for warned in list_warnings(form.instance):
-            where = {"de": _("Answer in German"), "en": _("Answer in English")}.get(warned.language, "")
-            self.message_user(request, f"{where}: {warned.message}" if where else warned.message, messages.WARNING)
+        if getattr(form, "is_redated", False):
+            self.message_user(request, redated_message(), messages.INFO)
+        warn_of_faqs(request, [form.instance])
         ended = form.instance.valid_until
         if form.instance.status == FAQ.Status.PUBLISHED and ended and ended < timezone.localdate():
             said = _("This FAQ does not count, and students do not see its answer: its last day was %(day)s.")

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from core.diffs import compare
+from faqs.admin.warnings import warn_of_faqs
 from faqs.models import FAQ, FAQVersion
 from faqs.permissions import may_make
 from faqs.services import confirm_faq, restore_version
@@ -67,6 +68,7 @@ def restore_view(request: HttpRequest, faq_id: int, version_id: int, *, model_ad
         return redirect("admin:faqs_faq_versions", faq_id)
     model_admin.log_change(request, restored, [{"changed": {"fields": ["question", "phrasings", "documents"]}}])
     messages.success(request, _("The earlier version is back. The one that it replaced is kept in this list."))
+    warn_of_faqs(request, [restored])
     return redirect("admin:faqs_faq_versions", faq_id)
 
 

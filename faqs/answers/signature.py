@@ -3,8 +3,9 @@
 import datetime
 
 from django.utils import translation
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+
+from core.language import format_day
 
 
 def sign(office: str, checked_on: datetime.date | None, language: str) -> str:
@@ -14,9 +15,3 @@ def sign(office: str, checked_on: datetime.date | None, language: str) -> str:
         if checked_on is None:
             return _("Answer by %(office)s") % named
         return _("Answer by %(office)s, checked on %(day)s") % (named | {"day": format_day(checked_on, language)})
-
-
-def format_day(day: datetime.date, language: str) -> str:
-    """Write a day with its month as a word, which nobody mistakes for the day."""
-    with translation.override(language):
-        return date_format(day, "j. F Y" if language == "de" else "j F Y")

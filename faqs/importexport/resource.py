@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from core.access import sees_everything
 from core.hashing import fingerprint
 from core.language import TAG, guess_language
+from faqs.answers.changes import list_unsigned, redate, redated_message, unsigned_message
 from faqs.answers.checks import list_warnings
 from faqs.importexport.columns import COLUMNS, FAQColumns
 from faqs.importexport.files import BadTable, Row, Table
@@ -200,7 +201,10 @@ class FAQResource(FAQColumns):
         if not instance.language:
             instance.language = self._before["language"] if self._before else guess_language(instance.question)
         before = read_answer(self._before or {})
-        self._set_answer(instance, row, before)
+        try:
+            self._set_answer(instance, before)
+        except ValidationError as error:
+            errors = error.update_error_dict(errors)
         instance.phrasing_texts = [text for text in instance.phrasing_texts if text != instance.question]
         if unknown and row.get("status") and instance.status == Status.PUBLISHED:
             errors["sources"] = [ValidationError(message) for message in unknown]
@@ -271,19 +275,25 @@ class FAQResource(FAQColumns):
             said = _("“%(name)s” is none of your collections: write one of %(known)s.")
             raise ValueError(said % {"name": faq.collection_name, "known": names or "–"})
 
-    def _set_answer(self, faq: Any, row: dict[str, Any], before: dict[str, str]) -> None:
-        """Set the answers as the file gives them; one that is another one was checked today, unless a day is given."""
+    def _set_answer(self, faq: Any, before: dict[str, str]) -> None:
+        """Set the answers as the file gives them, and date them. Raise ValidationError for one that no office signs.
+
+        The command only warns: with it an installation is filled before there is any office.
+        """
         given, faq.answer_as_given = getattr(faq, "answer_as_given", None), None
         if isinstance(given, str) and given.strip():
             language = main_language(faq.language)
             given = {language if language in ANSWER_LANGUAGES else ANSWER_LANGUAGES[-1]: given.strip()}
         for language, text in (given or {}).items():
             setattr(faq, f"answer_{language}", text)
-        if not row.get("answer_checked_on") and any(
-            faq.written_answers.get(language, "") != before[f"answer_{language}"] for language in ANSWER_LANGUAGES
-        ):
-            faq.answer_checked_on = None
-        faq.date_answer()
+        if redate(faq, before):
+            self._notices.append(("answer_checked_on", redated_message()))
+        unsigned = list_unsigned(faq, before)
+        if unsigned and self.scope.user is None:
+            said = _("No office signs the answer: students read that the university gives it. Name the office.")
+            self._notices += [(f"office_{language}", said) for language in unsigned]
+        elif unsigned:
+            raise ValidationError({f"office_{language}": unsigned_message() for language in unsigned})
 
     def _link_sources(self, faq: Any) -> list[str]:
         """Link the pages that are known; return what to do about the other addresses."""

@@ -148,7 +148,7 @@ class FAQ(models.Model):
         blank=True,
         related_name="faqs",
         verbose_name=_("collection"),
-        help_text=_("Its teams are responsible for the FAQ (empty: staff with full access)."),
+        help_text=_("Gives the responsible team (empty: staff with full access)."),
     )
     language = models.CharField(
         _("language"),

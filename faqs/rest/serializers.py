@@ -2,22 +2,24 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from core.access import sees_everything
 from core.rest.serializers import Body, ScopedKeyField, ScopedSlugField, Versioned
+from faqs.answers.changes import list_unsigned, redate, redated_message, unsigned_message
 from faqs.answers.checks import list_warnings
 from faqs.models import ANSWER_FIELDS, FAQ, Category, FAQSource
 from faqs.services import index_saved_faq
 from faqs.versions.history import Reason, recording, set_phrasings, set_sources
-from faqs.versions.snapshots import fingerprint_content, read_content
+from faqs.versions.snapshots import fingerprint_content, read_content, read_present_answer
 from knowledge.models import Collection, Document
 
 Status = FAQ.Status
 MOST_PHRASINGS, MOST_SOURCES = 200, 50
-CHANGING = {"create", "update", "partial_update"}
+CHANGING = {"create", "update", "partial_update", "publish"}
 VERSION = "5f2b6c9d1e0a47c8b3f4a6d2908e7c15"
 
 
@@ -104,7 +106,8 @@ class FAQShown(Body, serializers.ModelSerializer):
     def get_answer_warnings(self, faq: FAQ) -> list[str]:
         if self.context["view"].action not in CHANGING:
             return []
-        return [
+        redated = ["answer_checked_on: " + redated_message()] if self.context["view"].is_redated else []
+        return redated + [
             f"answer_{warned.language}: {warned.message}" if warned.language else f"sources: {warned.message}"
             for warned in list_warnings(faq)
         ]
@@ -139,8 +142,12 @@ class FAQShown(Body, serializers.ModelSerializer):
     def _save(self, faq: FAQ, values: dict[str, Any]) -> FAQ:
         """Save the FAQ; call it inside `recording`. Raise ValidationError."""
         parts = {name: values.pop(name, None) for name in ("phrasings", "sources")}
+        before = read_present_answer(faq)
         for name, value in values.items():
             setattr(faq, name, value)
+        if unsigned := list_unsigned(faq, before):
+            raise ValidationError({f"office_{language}": unsigned_message() for language in unsigned})
+        self.context["view"].is_redated = redate(faq, before)
         faq.full_clean()
         faq.save()
         if parts["phrasings"] is not None:

@@ -61,6 +61,8 @@ class FAQViewSet(WrittenViewSet):
     queryset = FAQ.objects.of_university()
     serializer_class = FAQShown
     change_class = FAQChange
+    #: Whether the request's change of an answer gave it a new date, which its reply says.
+    is_redated = False
     filterset_class = FAQFilters
     orderings = {"updated_at": ("updated_at",), "id": ()}
     default_ordering = "-updated_at"

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Model, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -62,6 +63,7 @@ def recording(faqs: Iterable[int], *, by: "Staff | None", reason: str) -> Iterat
             count_edit({*led_to, *collections_of(changed)})
         altered = [pk for pk, content in changed.items() if pk in before and not says_the_same(before[pk], content)]
         FAQ.objects.filter(pk__in=altered).update(altered_at=now)
+        _keep_translations({pk: after[pk] for pk in altered}, now)
 
 
 def restore(version: FAQVersion) -> FAQ:
@@ -78,7 +80,8 @@ def restore(version: FAQVersion) -> FAQ:
     answer = read_answer(content)
     for name in ANSWER_FIELDS[:-1]:
         setattr(faq, name, answer[name])
-    faq.answer_checked_on = _day(answer["answer_checked_on"])
+    # Of an undated answer the day is known on which it was saved; today nobody checked it.
+    faq.answer_checked_on = _day(answer["answer_checked_on"]) or timezone.localdate(version.made_at)
     faq.category_id = _present(Category, content["category"])
     faq.collection_id = _present(Collection, content["collection"])
     faq.translation_of_id = _present(FAQ, content["translation_of"])
@@ -127,6 +130,21 @@ def hold(faqs: Iterable[int]) -> list[int]:
     """Lock the FAQs until the transaction ends; return the ids of those that exist."""
     held = FAQ.objects.select_for_update(no_key=True).filter(pk__in=list(faqs)).order_by("pk")
     return list(held.values_list("pk", flat=True))
+
+
+def _keep_translations(originals: dict[int, Content], now: datetime) -> None:
+    """Let translations count as up to date whose original says again what it said when they were last checked."""
+    checked = Coalesce(OuterRef("reviewed_at"), OuterRef("created_at"))
+    made_from = FAQVersion.objects.filter(faq=OuterRef("translation_of"), made_at__lte=checked).order_by("-pk")
+    translations = FAQ.objects.filter(translation_of__in=originals).annotate(
+        original_was=Subquery(made_from.values("content")[:1])
+    )
+    kept = [
+        pk
+        for pk, original, was in translations.values_list("pk", "translation_of", "original_was")
+        if original and was and says_the_same(was, originals[original])
+    ]
+    FAQ.objects.filter(pk__in=kept).update(reviewed_at=now)
 
 
 def _contents(faqs: list[int]) -> dict[int, Content]:

@@ -43,6 +43,11 @@ def content_with(faq: FAQ, *, phrasings: Sequence[str], documents: Sequence[Docu
     }
 
 
+def read_present_answer(faq: FAQ) -> dict[str, str]:
+    """Return the FAQ's values of `ANSWER_FIELDS` as texts."""
+    return read_answer({"answer": _answer(faq)})
+
+
 def read_answer(content: Content) -> dict[str, str]:
     """Return the values of `ANSWER_FIELDS` as texts, also of a version from before there were any."""
     return {**dict.fromkeys(ANSWER_FIELDS, ""), **content.get("answer", {})}

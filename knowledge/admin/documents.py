@@ -31,12 +31,12 @@ from knowledge.admin.courses import link_to
 from knowledge.admin.document_filters import DocumentValidityFilter, IndexedFilter, LanguageFilter, SourceFilter
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
-from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.admin.uploads import PictureFilter, describe_pictures, list_read_passages
 from knowledge.editions.terms import check_term
 from knowledge.models import Collection, Document, FlaggedText, Passage
 from knowledge.models.courses import find_course
 from knowledge.models.documents import DocumentQuerySet
+from knowledge.rendering import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.services.documents import (
     WRITTEN_BY_COURSE,
     delete_document,
@@ -277,7 +277,10 @@ class DocumentAdmin(
         return link_to(course) if course else ""
 
     def view_on_site(self, document: Document) -> str | None:
-        """Link to the page itself; only web addresses become links."""
+        """Link to the page itself; only web addresses become links, and a page here only while students see it."""
+        visible = Document.objects.published().valid_on(timezone.localdate())
+        if document.has_own_page and not visible.filter(pk=document.pk).exists():
+            return None
         return document.url if document.url.startswith(("https://", "http://")) else None
 
     def render_change_form(

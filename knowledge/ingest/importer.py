@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from core.language import tag_in
 from core.text import strip_nul
+from knowledge.addresses import is_own_address
 from knowledge.chunking.plain_text import make_plain
 from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.formats.registry import FORMATS
@@ -213,6 +214,9 @@ def _save(
     courses = {course.document_id: course for course in Course.objects.filter(document__in=there.values())}
     for url, record in batch.items():
         document = there.get(url)
+        if is_own_address(url):
+            report.problems.append((numbers[url], f"{url} is a page that staff wrote here: change it in the admin"))
+            continue
         if document and document.pk in courses:
             reason = f"{url} is the page of the course {courses[document.pk]}; change that course's record instead"
             report.problems.append((numbers[url], reason))

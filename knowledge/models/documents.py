@@ -1,6 +1,7 @@
 """Documents, and every version of each."""
 
 import re
+import uuid
 from collections.abc import Iterable
 from datetime import date
 from typing import Self
@@ -10,7 +11,6 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import MD5, Coalesce, Left
@@ -23,6 +23,7 @@ from core.db.annotations import count_related
 from core.hashing import fingerprint
 from core.language import TAG
 from core.text import search_words
+from knowledge.addresses import check_address, check_own_address, own_address
 from knowledge.guardrails.injection import DOCUMENT_RECIPE
 from knowledge.models.collections import Collection
 
@@ -119,8 +120,9 @@ class Document(models.Model):
     url = models.CharField(
         _("address"),
         max_length=2000,
-        validators=[URLValidator(schemes=["http", "https"])],
-        help_text=_("The web address that students open from the answer."),
+        blank=True,
+        validators=[check_address],
+        help_text=_("The web address that students open from the answer. Empty: it gets a public page here."),
     )
     title = models.CharField(_("title"), max_length=500)
     language = models.CharField(
@@ -210,7 +212,9 @@ class Document(models.Model):
 
     @transaction.atomic
     def save(self, *args: object, **kwargs: object) -> None:
-        """Save, and keep the version that this one replaces."""
+        """Save, and keep the version that this one replaces. Without an address it gets a public page here."""
+        is_to_be_named = not (self.url or self.pk)  # its address holds the id that the database gives it
+        self.url = self.url or (own_address(self.pk) if self.pk else f"{uuid.uuid4()}")
         self.text = self.text.replace("\x00", "")
         self.content_hash = fingerprint(self.title, self.text)
         scope = (str(self.valid_from), str(self.valid_until), *sorted(self.audience))
@@ -225,6 +229,9 @@ class Document(models.Model):
             if fields := kwargs.get("update_fields"):
                 kwargs["update_fields"] = {*fields, "altered_at"}  # type: ignore[misc]
         super().save(*args, **kwargs)  # type: ignore[arg-type]
+        if is_to_be_named:
+            self.url = own_address(self.pk)
+            Document.objects.filter(pk=self.pk).update(url=self.url)
         if before and before.content_hash != self.content_hash:
             DocumentRevision.objects.create(
                 document=self,
@@ -238,10 +245,16 @@ class Document(models.Model):
         """Validate; metadata is an object, and an emptied field is an empty one."""
         if not TAG.fullmatch(self.language):
             raise ValidationError({"language": _("Write a language such as en or de.")})
+        check_own_address(self.url, document_id=self.pk, is_read=bool(self.read_hash or self.file))
         if self.metadata is None:
             self.metadata = {}
         if not isinstance(self.metadata, dict):
             raise ValidationError({"metadata": _('Write it as names and values, such as {"author": "Library"}.')})
+
+    @property
+    def has_own_page(self) -> bool:
+        """Return whether its address is a public page here, also where the server had another address before."""
+        return self.url.endswith(f"/pages/{self.pk}/") and not self.read_hash
 
     @property
     def is_draft(self) -> bool:

@@ -1,6 +1,6 @@
-"""The search over everything: the rows of each screen that the member may open and that have the words typed."""
+"""The search over everything: screens, and the rows of each that the member may open and that have the words typed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,12 +14,22 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from marcelcms.navigation.site import SECTIONS
+from marcelcms.navigation.other_rows import Rows, find_contradictions, find_screens, find_topics_named
+from marcelcms.navigation.site import PAGES, SECTIONS
 
 #: Rows shown of each screen, and characters that may be searched.
 SHOWN, LONGEST = 5, 200
+#: Screens and settings shown.
+NAMED = 10
 #: What the audit log says is searched in its own screen.
 NOT_SEARCHED = frozenset({"admin.logentry", "django_celery_beat.periodictask"})
+#: The work that the inbox lists, each kind with the search of its own screen.
+INBOX = ("analytics.gap", "chat.case", "analytics.review")
+#: Pages that are no list of the admin, by name.
+FINDERS: Mapping[str, Callable[[HttpRequest, str, int], Rows]] = {
+    "topics": find_topics_named,
+    "contradictions": find_contradictions,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +42,15 @@ class Found:
 
 
 def find_everywhere(request: HttpRequest, text: str) -> Iterator[Found]:
-    """Search each screen that the member may open with its own search, in the order of the navigation."""
+    """Search the names of screens, then each screen that the member may open, in the order of the navigation."""
+    if named := find_screens(request, text):
+        yield Found(_("Screens and settings"), named[:NAMED], "")
     screens = {model._meta.label_lower: (model, screen) for model, screen in admin.site._registry.items()}
-    order = ["analytics.gap", *(name for _title, names in SECTIONS.values() for name in names)]
+    order = [*INBOX, *(name for _title, names in SECTIONS.values() for name in names)]
     for name in order:
+        if (finder := FINDERS.get(name)) and (rows := finder(request, text, SHOWN + 1)):
+            more = reverse(name) if len(rows) > SHOWN else ""
+            yield Found(str(PAGES[name][0]), rows[:SHOWN], more)
         if name not in screens or name in NOT_SEARCHED:
             continue
         model, screen = screens[name]

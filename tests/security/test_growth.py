@@ -11,13 +11,13 @@ from chat.pipeline.guardrails.disguises import leads
 from chat.pipeline.guardrails.eligibility import decisions, may_decide
 from chat.pipeline.guardrails.figures import figures
 from chat.pipeline.retrieval.candidates import references
-from knowledge.admin.markdown import render_markdown
 from knowledge.chunking.chunker import cut
 from knowledge.chunking.page_markers import without_markers
 from knowledge.chunking.sentences import sentences, spoken
 from knowledge.guardrails.injection import flag_document, flag_injection
 from knowledge.ingest.html.convert import read_html
 from knowledge.ingest.html.escaping import split_lines, wrap_in_marks
+from knowledge.rendering import render_markdown
 from tests.growth import grows_linearly
 
 #: Every reader with every kind of text: a minute and a half.

@@ -63,7 +63,7 @@ def test_every_screen_stands_in_one_section() -> None:
     screens = [screen for section in found.values() for screen in section]
     assert len(screens) == len(set(screens))
     assert set(found["System"]) == {
-        *("Index versions", "Deletions by night", "Webhook deliveries"),
+        *("Index versions", "Retention log", "Webhook deliveries"),
         *("Audit log", "Periodic tasks"),
     }
 

@@ -43,6 +43,7 @@ STEPS = (REPLY, ASK_BACK, REPLY_AND_CLOSE)
 class CaseAdmin(ScopedAdmin, CaseModelAdmin):
     list_display = ["__str__", "office", "state", "opened_at"]
     list_select_related = ["office"]
+    search_fields = ["question", "messages__text"]
     show_full_result_count = False
 
     class Media:
@@ -87,6 +88,10 @@ class CaseAdmin(ScopedAdmin, CaseModelAdmin):
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Hide the model's own list from the navigation: the inbox lists the cases."""
         return False
+
+    def row_title(self, request: HttpRequest, case: Case) -> str:
+        """Return what the search over everything calls a case: what the student asked."""
+        return case.question or str(case)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Lead to the one list."""

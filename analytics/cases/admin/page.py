@@ -18,7 +18,7 @@ from chat.cases.mail.queue import describe_mails
 from chat.models import Case, CaseMessage, Office
 from core.inference.embeddings import EmbeddingUnavailable
 from core.inference.reranker import RerankerUnavailable
-from knowledge.admin.markdown import render_markdown
+from knowledge.rendering import render_markdown
 from knowledge.retrieval.scope import UnknownCollection
 
 if TYPE_CHECKING:

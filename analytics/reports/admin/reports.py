@@ -53,6 +53,8 @@ def _saved_text(report: Report) -> str:
 
 @admin.register(Report)
 class ReportAdmin(ReportModelAdmin):
+    search_fields = ["name"]
+
     class Media:
         css = {"all": ["knowledge/admin.css", "knowledge/screens.css", "analytics/admin.css", "analytics/reports.css"]}
 

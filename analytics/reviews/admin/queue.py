@@ -21,6 +21,7 @@ from analytics.reviews.admin.detail import UNDO, ReviewScreens, signed_in_member
 from analytics.reviews.collect import collect_news
 from analytics.reviews.services import finish_reviews, judge_reviews, take_reviews
 from chat.models import Message
+from chat.models.conversations import may_read_help
 from core.admin.scoped import ScopedFilter
 
 State = Review.State
@@ -144,6 +145,19 @@ class ReviewAdmin(ReviewScreens):
         # Not joined: who only counts the rows would read 100,000 messages.
         asked = Message.objects.filter(answer=OuterRef("message")).values(begins=Left("text", OPENING))
         return rows.annotate(question_begins=Subquery(asked))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Review], search_term: str
+    ) -> tuple[QuerySet[Review], bool]:
+        """Search the questions, without those of people in need for who may not read them."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        if search_term and not may_read_help(request.user):
+            found = found.exclude(message__route__in=Message.HELP_ROUTES)
+        return found, may_repeat
+
+    def row_title(self, request: HttpRequest, review: Any) -> str:
+        """Return what the search over everything calls an answer: what was asked."""
+        return self.opening(review)
 
     # --- the list ---
 

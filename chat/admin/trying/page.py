@@ -23,9 +23,9 @@ from chat.playground.facts import collect_facts
 from chat.playground.rankings import Direction, Move
 from chat.playground.readings import explain_readings
 from chat.playground.trial import NotAsked, Rewriter, Search, Trial, try_question
-from knowledge.admin.markdown import render_markdown
 from knowledge.guardrails.signs import SIGNS
 from knowledge.models import Document
+from knowledge.rendering import render_markdown
 from knowledge.retrieval.fusion import Fusion
 from knowledge.retrieval.registry import LABELS
 from knowledge.retrieval.tuning import RRF_CONSTANT

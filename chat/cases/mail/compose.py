@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from chat.cases.mail import signing
 from chat.models import Case, CaseMail, CaseMessage
-from knowledge.admin.markdown import render_markdown
+from knowledge.rendering import render_markdown
 
 #: Earlier mails that a mail names, so that mail programs show them together.
 REFERENCES = 20

@@ -16,10 +16,10 @@ from core.admin.markdown_widget import MarkdownTextarea
 from core.diffs import compare
 from knowledge.admin.corrections.shown import show_places
 from knowledge.admin.document_history import may_restore
-from knowledge.admin.markdown import list_references
 from knowledge.corrections.merging import Merged, Words
 from knowledge.corrections.readings import merge_with
 from knowledge.models import Correction, Document
+from knowledge.rendering import list_references
 from knowledge.services.corrections import (
     Corrected,
     DecidedMeanwhile,

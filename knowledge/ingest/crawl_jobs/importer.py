@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from core.language import guess_language
 from core.text import strip_nul
+from knowledge.addresses import is_own_address
 from knowledge.chunking.plain_text import make_plain
 from knowledge.corrections.readings import Reading, take_reading
 from knowledge.ingest.crawler.messages import FetchedFile, Page
@@ -26,6 +27,7 @@ from knowledge.models import Course, CrawlOutcome, Document, Source, SourcePage
 Kind = CrawlOutcome.Kind
 RENDERED = _("it was read after its JavaScript had run")
 BACK = _("it is there again, and published again")
+WRITTEN_HERE = _("it is a page that staff wrote in the admin; it is changed there")
 OF_A_COURSE = _("it is the page of a course here; that course's record counts")
 #: In how many crawls in a row a page must be missing before its document is archived.
 MISSES = 2
@@ -43,6 +45,8 @@ class Applied:
 @transaction.atomic
 def save_page(source: Source, page: Page) -> Applied:
     """Create or update the page's document. What staff corrected stays."""
+    if is_own_address(page.url):
+        return Applied(Kind.SKIPPED, reason=Said(WRITTEN_HERE))
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, remarks=(Said(OF_A_COURSE),))

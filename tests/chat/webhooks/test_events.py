@@ -261,6 +261,7 @@ def test_a_published_faq_is_announced_with_its_documents() -> None:
     faq = FAQFactory(
         question="What is the fee?", language="en", status="draft", collection=collection, documents=[page],
         answer_de="Der Beitrag beträgt 318 Euro.",
+        office_de="der Studienberatung",
     )  # fmt: skip
     assert not WebhookDelivery.objects.exists()
     set_faq_status(faqs=[faq], status=FAQ.Status.PUBLISHED)

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from core.diffs import MOST_LINES, MOST_SHOWN, Line, compare
-from knowledge.admin.markdown import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.models import Document
+from knowledge.rendering import MOST_CHARACTERS, list_references, render_markdown
 from knowledge.services.documents import save_document
 from knowledge.tasks import index_document
 from tests.factories import CourseFactory, DocumentFactory, UserFactory

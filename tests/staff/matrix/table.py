@@ -608,6 +608,7 @@ PUBLIC = _read(
     case-mail-stop                                           x x x x x x
     chat                                                     x x x x x x
     document-file                                            x x x x x x
+    document-page                                            x x x x x x
     health-live                                              x x x x x x
     health-ready                                             x x x x x x
     invitation                                               x x x x x x

@@ -1,4 +1,4 @@
-"""Markdown of a document as HTML for staff; nothing in it can run, load, or link anywhere but to the web."""
+"""Markdown of a document as HTML; nothing in it can run, load, or link anywhere but to the web."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -51,15 +51,17 @@ def list_references(metadata: Any) -> list[dict[str, str]]:
     return found
 
 
-def render_markdown(text: str, references: Iterable[dict[str, str]] = (), *, breaks: bool = False) -> SafeString:
-    """Render the text's beginning as HTML; `[text][n]` links to the n-th reference.
+def render_markdown(
+    text: str, references: Iterable[dict[str, str]] = (), *, breaks: bool = False, most: int = MOST_CHARACTERS
+) -> SafeString:
+    """Render the text's beginning as HTML, at most `most` characters; `[text][n]` links to the n-th reference.
 
     With `breaks` the lines of a paragraph stay lines, as in the chat.
     """
     parser = _parser(breaks=breaks)
     known = {str(n): {"href": link["url"], "title": ""} for n, link in enumerate(references, start=1) if link["url"]}
     env: dict[str, Any] = {"references": known}
-    tokens = parser.parse(text[:MOST_CHARACTERS], env)
+    tokens = parser.parse(text[:most], env)
     for token in tokens:
         if token.type in {"heading_open", "heading_close"}:  # they stand below the screen's own
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"

@@ -1,0 +1,97 @@
+"""Whoever publishes, restores or merges an answer is warned as in the form, and not stopped."""
+
+from typing import Any
+
+import pytest
+from django.contrib.messages import get_messages
+from django.test import Client
+from django.urls import reverse
+
+from faqs.models import FAQ, SimilarPair
+from faqs.services import set_faq_status
+from tests.conftest import load_pages
+from tests.factories import FAQFactory, UserFactory
+from tests.staff.api import Program, read_version
+
+pytestmark = pytest.mark.django_db
+ASKED = "How much is the semester contribution?"
+WRONG = "The semester contribution is 299.10 euros each semester."
+RIGHT = "The semester contribution is 318.40 euros each semester."
+
+
+@pytest.fixture(autouse=True)
+def _pages(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.tasks.Task.delay_on_commit", lambda *_args: None)
+    text = f"# Semester contribution\n\n{RIGHT}"
+    load_pages([{"url": "https://www.uni.example/fees", "title": "Fees", "text": text}])
+
+
+def answered(text: str = WRONG, **values: Any) -> FAQ:
+    given = {"question": ASKED, "answer_en": text, "office_en": "the Student Service Centre", **values}
+    faq: FAQ = FAQFactory(**given)
+    return faq
+
+
+def warnings(page: Any) -> list[str]:
+    return [message.message for message in get_messages(page.wsgi_request) if message.level_tag == "warning"]
+
+
+def publish(client: Client, *faqs: FAQ) -> list[str]:
+    sent = {"action": "publish", "_selected_action": [faq.pk for faq in faqs]}
+    return warnings(client.post(reverse("admin:faqs_faq_changelist"), sent))
+
+
+def test_publishing_in_the_list_warns_of_what_the_pages_contradict(admin_client: Client) -> None:
+    faq = answered()
+    (warning,) = publish(admin_client, faq)
+    assert warning.startswith("Answer in English: “The semester contribution is 299.10 euros")
+    assert "the page “Fees” says otherwise" in warning
+    faq.refresh_from_db()
+    assert faq.status == "published"
+
+
+def test_of_several_the_question_is_named_and_what_agrees_is_not_warned_of(admin_client: Client) -> None:
+    (warning,) = publish(admin_client, answered(RIGHT, question="What is the semester contribution?"), answered())
+    assert warning.startswith(f"“{ASKED}”: Answer in English: ")
+
+
+def test_retiring_warns_of_nothing(admin_client: Client) -> None:
+    faq = answered(status="published")
+    sent = {"action": "retire", "_selected_action": [faq.pk]}
+    assert warnings(admin_client.post(reverse("admin:faqs_faq_changelist"), sent)) == []
+
+
+def test_of_very_many_the_rest_is_counted(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("faqs.admin.warnings.MOST_COMPARED", 1)
+    first, second = publish(admin_client, answered(), answered(question="How much is the contribution?"))
+    assert "299.10 euros" in first
+    assert "1 more FAQ was not compared with the pages" in second
+
+
+def test_restoring_an_earlier_answer_warns(admin_client: Client) -> None:
+    faq = answered()
+    set_faq_status(faqs=[faq], status="published")
+    old = faq.versions.first()
+    FAQ.objects.update(answer_en=RIGHT)
+    (warning,) = warnings(admin_client.post(reverse("admin:faqs_faq_restore", args=[faq.pk, old.pk])))
+    assert "299.10 euros" in warning
+    faq.refresh_from_db()
+    assert faq.answer_en == WRONG
+
+
+def test_merging_warns_of_the_answer_that_is_taken(admin_client: Client) -> None:
+    keep, other = answered("", status="published"), answered(question="How high is the semester contribution?")
+    pair = SimilarPair.objects.create(first=keep, second=other, similarity=0.9)
+    sent = {"keep": keep.pk, "answer": "take"}
+    (warning,) = warnings(admin_client.post(reverse("admin:faqs_faq_merge", args=[pair.pk]), sent))
+    assert "299.10 euros" in warning
+
+
+def test_a_program_that_publishes_reads_the_warning() -> None:
+    permissions = [f"faqs.{verb}_faq" for verb in ("view", "change", "publish")]
+    program, faq = Program(UserFactory(permissions=[*permissions, "knowledge.whole_university"])), answered()
+    reply = program.post(f"/faqs/{faq.pk}/publish/", {"version": read_version(faq)}).json()
+    (warning,) = reply["answer_warnings"]
+    assert warning.startswith("answer_en: “The semester contribution is 299.10 euros")
+    reply = program.post(f"/faqs/{faq.pk}/retire/", {"version": reply["version"]}).json()
+    assert reply["answer_warnings"] == []
