@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('faqs', '0015_matching_of_faqs'),
+        ('faqs', '0016_plain_words_of_screens'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0039_figures_of_few_people'),
+        ('analytics', '0040_plain_words_of_screens'),
     ]
 
     operations = [
