@@ -46,7 +46,7 @@ class Applied:
 def save_page(source: Source, page: Page) -> Applied:
     """Create or update the page's document. What staff corrected stays."""
     if is_own_address(page.url):
-        return Applied(Kind.SKIPPED, reason=Said(WRITTEN_HERE))
+        return Applied(Kind.SKIPPED, remarks=(Said(WRITTEN_HERE),))
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, remarks=(Said(OF_A_COURSE),))
