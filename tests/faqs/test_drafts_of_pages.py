@@ -43,7 +43,8 @@ def test_actions_and_the_staff_api_refuse_it() -> None:
 
 
 def test_an_answer_of_its_own_is_enough() -> None:
-    faq = FAQFactory(status="draft", documents=[DocumentFactory(status="draft")], answer_en="By card.")
+    signed = {"answer_en": "By card.", "office_en": "Student Service Centre"}
+    faq = FAQFactory(status="draft", documents=[DocumentFactory(status="draft")], **signed)
     assert set_faq_status(faqs=[faq], status="published") == 1
 
 
