@@ -1,10 +1,14 @@
 """Pytest plugin (`-p tests.order`): the files that are given most time begin first, so that no worker waits at the end
 for a long one. What a file is given is its longest `timeout`; of those with the same, the one of most tests is first.
+Faults come after all others: some of them are left out where time runs out (`tests/faults/conftest.py`).
 """
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
+
+FAULTS = Path(__file__).parent / "faults"
 
 
 @pytest.hookimpl(trylast=True)
@@ -14,4 +18,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if limit := item.get_closest_marker("timeout"):
             seconds[item.path] = max(seconds[item.path], limit.args[0])
-    items.sort(key=lambda item: (-seconds[item.path], -tests[item.path]))
+    items.sort(key=lambda item: (FAULTS in item.path.parents, -seconds[item.path], -tests[item.path]))
