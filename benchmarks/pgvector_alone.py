@@ -1,7 +1,7 @@
 """`python -m benchmarks.pgvector_alone`: a process that embeds a question and asks pgvector for the nearest passages.
 
-The same models, table and HNSW index as ours, one statement, pgvector's own settings: the difference is what lexical
-search, FAQs, fusion and rights cost. A JSON question a line in, its times out.
+The same models and table as ours, one plain statement, which compares all passages: the indexes are of one generation
+each, and only a statement that names it as ours does uses one. A JSON question a line in, its times out.
 """
 
 import json
