@@ -1,4 +1,4 @@
-"""How long a backup and its restore take, by size: what an objective for the time of a restore is set from.
+"""Measures how long a backup and its restore take, by size; the objective in the guide to backups comes from it.
 
 Synthetic pages in the real tables (`benchmarks.loading`), no media files. After it every table has as many rows as
 before, and a question finds the same pages.

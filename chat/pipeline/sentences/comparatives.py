@@ -1,7 +1,7 @@
-"""Comparisons and superlatives of a question, English and German: only all rows of a table together answer one; pure.
+"""Recognises questions that compare, English and German: only all rows of a table together answer one; pure.
 
-Superlatives are told by their endings, so nouns and verbs that end so are listed. German nouns begin with a capital
-where students write them so; where they do not, the lists and rules of endings below leave them out.
+Superlatives have endings that some nouns and verbs have too; those are listed. German nouns begin with a capital. The
+lists and rules below also leave out those that students write in small letters.
 """
 
 import re

@@ -29,7 +29,7 @@ class Ordinal:
         return f"#{self.number} {self.counted.text.lower()}"
 
     def is_in(self, text: str) -> bool:
-        """Return whether the number stands in the text beside what it counts."""
+        """Return whether a text has the number beside the word that it counts."""
         tokens = TOKEN.findall(text)
         for place, token in enumerate(tokens):
             found = NUMBER.fullmatch(token)
@@ -59,7 +59,7 @@ def with_ordinals(words: Sequence[Word], ordinals: Sequence[Ordinal]) -> list[Wo
 
 
 def keys_of(text: str, ordinals: Sequence[Ordinal]) -> frozenset[str]:
-    """Return the keys of the ordinals that stand in a text as figures."""
+    """Return the keys of the ordinals whose figures a text has."""
     return frozenset(ordinal.key for ordinal in ordinals if ordinal.is_in(text))
 
 
