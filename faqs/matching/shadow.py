@@ -14,7 +14,7 @@ from knowledge.models import Generation
 if TYPE_CHECKING:
     from core.access import Staff
 
-#: From more changed questions on a fit waits for staff.
+#: If more questions than this change their FAQ, the fit waits for staff.
 FEW = 5
 #: An FAQ that is less likely meant lifts no documents (`faqs.retriever.learned_confidence`).
 LEAST_LIKELY = 0.3
