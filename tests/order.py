@@ -1,6 +1,6 @@
 """Pytest plugin (`-p tests.order`): the files that are given most time begin first, so that no worker waits at the end
 for a long one. What a file is given is its longest `timeout`; of those with the same, the one of most tests is first.
-Faults come after all others: some of them are left out where time runs out (`tests/faults/conftest.py`).
+Faults come after all others: they are left out first where time runs out (`tests.time_left`).
 """
 
 from collections import Counter

@@ -128,7 +128,9 @@ def test_a_figure_leads_to_its_conversations_by_mouse_and_by_keys(browser: Brows
     shown = int(abstained.inner_text().replace(",", ""))
     abstained.click()
     expect(page).to_have_url(re.compile(r"asked=.*answer=abstained"))
-    counted = re.search(r"([\d,]+) conversations", page.locator(".paginator").inner_text())
+    shows = re.compile(r"([\d,]+) conversations")
+    expect(page.locator(".paginator")).to_have_text(shows)
+    counted = shows.search(page.locator(".paginator").inner_text())
     assert counted
     found = int(counted[1].replace(",", ""))
     assert 0 < found <= shown
