@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chat.pipeline.verification.classifier import ClaimClassifier, Judge, Strictness, addressed
-from chat.pipeline.verification.verify import ADDRESSED, VETOES
+from chat.pipeline.verification.classifier import ClaimClassifier, Judge, Strictness
+from chat.pipeline.verification.verify import VETOES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,14 +66,12 @@ def fit(rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]], *,
         return Fitted({Judge.WORDS: words}, {level: scores >= strict[level] for level in Strictness}, scores)
     loose = least(scores, PASSING_FACTS)
     thresholds = {level.value: loose[level] for level in Strictness}
-    thresholds |= {addressed(level): strict[level] for level in Strictness}
     facts = ClaimClassifier(tuple(names), weights, offset, thresholds)
-    speaks = np.array([bool(ADDRESSED.search(row["sentence"])) for row in rows])
     both_names = [*names, ENTAILMENT]
     both_scores, weights, offset = judge(both_names)
     shown, thresholds = {}, {}
     for level, share in PASSING.items():
-        allowed = scores >= np.where(speaks, strict[level], loose[level])
+        allowed = scores >= loose[level]
         thresholds[level.value] = float(np.quantile(np.where(allowed, both_scores, 0.0)[hard], 1 - share))
         shown[level] = allowed & (both_scores >= thresholds[level.value])
     both = ClaimClassifier(tuple(both_names), weights, offset, thresholds)

@@ -39,17 +39,9 @@ class Strictness(StrEnum):
     LENIENT = "lenient"
 
 
-def addressed(strictness: Strictness) -> str:
-    """Return the name of the threshold for sentences that speak to their reader."""
-    return f"{strictness}, addressed"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimClassifier:
-    """Weights (k,) of the features `names` and their sum's offset; the least score that each strictness asks for.
-
-    The classifier of facts has other thresholds for sentences that speak to their reader, named by `addressed`.
-    """
+    """Weights (k,) of the features `names` and their sum's offset; the least score that each strictness asks for."""
 
     names: tuple[str, ...]
     weights: "NDArray[np.float64]"
@@ -73,8 +65,8 @@ class ClaimClassifier:
             thresholds=np.array(list(self.thresholds.values())),
         )
 
-    def least(self, strictness: Strictness, *, is_addressed: bool = False) -> float:
-        return self.thresholds[addressed(strictness) if is_addressed else strictness]
+    def least(self, strictness: Strictness) -> float:
+        return self.thresholds[strictness]
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.guardrails.eligibility import may_decide
+from chat.pipeline.guardrails.outcomes import tells_outcome
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
 from chat.pipeline.verification.classifier import Judge, Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
@@ -49,8 +50,6 @@ CONNECTIVE = re.compile(
 )
 #: More words of meaning than this make a fact of what begins as a connective.
 LONGEST_CONNECTIVE = 6
-#: A sentence that speaks to its reader may tell them an outcome, which an entailment model takes for what is required.
-ADDRESSED = re.compile(r"\b(?:[Yy]ou|[Yy]ours?|[Dd]u|[Dd]ein\w*|[Dd]ir|[Dd]ich|Sie|Ihnen|Ihre?[mnrs]?)\b")
 #: Doubts that no score outweighs.
 VETOES = ("figures_missing", "unknown_addresses", "measures", "cell_conflict")
 
@@ -140,7 +139,7 @@ def verify(
         return Verdict(False, 0.0, (Reason("unaligned"),))
     place, best, score = max(compared, key=lambda each: each[2])
     reasons = tuple(Reason(kind, said) for kind, said in best.comparison.doubts.items())
-    if may_decide(text):
+    if may_decide(text) or (meaning is not None and tells_outcome(meaning.embed([as_sentence(text)])[0])):
         return Verdict(False, 0.0, (Reason("decision", text), *reasons), _quotable(best), place)
     if _is_supported(text, best, score, passages[place], strictness, meaning):
         return Verdict(True, score, (), _unit(best), place)
@@ -213,7 +212,7 @@ def _is_supported(
     if meaning is None:
         return score >= get_classifier(Judge.WORDS).least(strictness)
     facts, both = get_classifier(Judge.FACTS), get_classifier(Judge.ENTAILMENT)
-    if score < facts.least(strictness, is_addressed=bool(ADDRESSED.search(text))):
+    if score < facts.least(strictness):
         return False
     entailment = meaning.entails(read_unit(checked, passage), text)
     return both.score(checked.comparison.features | {"entailment": entailment}) >= both.least(strictness)

@@ -237,14 +237,14 @@ def test_without_the_embedding_model_words_alone_prove(
 @pytest.mark.usefixtures("pages")
 def test_a_lenient_assistant_shows_what_a_strict_one_quotes(server: Server, llm: FakeLLM) -> None:
     assistant = AssistantFactory()
-    llm.says_words("So you will have to hand over 318.40 euros each half-year [1].")
+    llm.says_words("Students pay 318.40 euros per term, ticket included [1].")
     with server.connect() as tab:
         strict = tab.answer(QUESTION)
         assistant.strictness = "lenient"
         assistant.save()
         lenient = tab.answer(QUESTION)
     assert strict.text != lenient.text
-    assert lenient.text.startswith("So you will")
+    assert lenient.text.startswith("Students pay")
 
 
 @pytest.mark.usefixtures("pages")
