@@ -46,6 +46,7 @@ SAID: Mapping[str, str | Promise] = {
     Reason.ADDRESS: _("The page does not have this link or contact"),
     Reason.INVENTED: _("The page says nothing of this"),
     Reason.DECISION: _("It may tell students a decision that only the university makes"),
+    Reason.QUESTION: _("It asks and states nothing"),
     Reason.TOO_LONG: _("It is too long to be compared with the page"),
     Reason.UNALIGNED: _("No sentence of the pages is about this"),
     Reason.UNCLEAR: _("The wording is too far from the page to be sure"),

@@ -41,6 +41,7 @@ class HeldBackSentence(models.Model):
         ADDRESS = "address", _("Address")
         INVENTED = "invented", _("Not on the page")
         DECISION = "decision", _("Decision on a person")
+        QUESTION = "question", _("A question")
         TOO_LONG = "too_long", _("Too long")
         UNALIGNED = "unaligned", _("No sentence like it")
         UNCLEAR = "unclear", _("Not sure enough")

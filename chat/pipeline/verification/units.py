@@ -42,14 +42,14 @@ class Unit:
 
 @lru_cache(maxsize=256)
 def split_units(passage: str, title: str = "", heading: str = "") -> tuple[Unit, ...]:
-    """Return the units of a passage in order."""
+    """Return the units of a passage in order. A question is none: it is what the next sentence stands under."""
     units: list[Unit] = []
-    head, lead, before = heading, "", ""
+    head, lead, before, asked = heading, "", "", ""
     header: list[str] = []
     passage = passage[:LONGEST]
     for raw in _whole_sentences(passage):
         if match := HEADING.match(raw):
-            head, lead, before, header = as_sentence(match["text"]), "", "", []
+            head, lead, before, asked, header = as_sentence(match["text"]), "", "", "", []
             continue
         context = f"{title}. {head}." if head and head != title else f"{title}."
         if raw.startswith("|"):
@@ -66,6 +66,10 @@ def split_units(passage: str, title: str = "", heading: str = "") -> tuple[Unit,
         text = as_sentence(LIST_MARK.sub("", raw))
         if not text:
             continue
+        if is_question(text):
+            before = asked = text
+            continue
+        context, asked = f"{context} {asked}".rstrip(), ""
         if is_item:
             shown = f"{lead} {text}" if lead and text[:1].islower() else text
             units.append(Unit(text, shown, f"{context} {lead}"))
@@ -95,6 +99,11 @@ def _row(header: list[str], cells: list[str], context: str) -> Unit:
     named = tuple(zip(header, cells, strict=False))
     shown = "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
     return Unit(shown, shown, context, label=cells[0] if cells else "", cells=named)
+
+
+def is_question(text: str) -> bool:
+    """Return whether a sentence asks: it states nothing, and one that stands on a page may be meant for the model."""
+    return text.rstrip(" *_\"'“”„»«)").endswith("?")
 
 
 def split_cells(row: str) -> list[str]:

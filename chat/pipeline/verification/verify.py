@@ -17,7 +17,7 @@ from chat.pipeline.verification.classifier import Judge, Strictness, get_classif
 from chat.pipeline.verification.comparison import compare
 from chat.pipeline.verification.differences.types import Differences
 from chat.pipeline.verification.facts import Facts, read_facts
-from chat.pipeline.verification.units import LONGEST, as_sentence, split_units
+from chat.pipeline.verification.units import LONGEST, as_sentence, is_question, split_units
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,8 @@ class Meaning:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """One doubt: "figure", "date", "polarity", "bound", "modality", "condition", "subject", "quantifier", "name",
-    "address", "invented", "decision", "too_long", "unaligned" or "unclear"; `text` is the part that raised it."""
+    "address", "invented", "decision", "question", "too_long", "unaligned" or "unclear"; `text` is the part that
+    raised it."""
 
     kind: str
     text: str = ""
@@ -128,6 +129,8 @@ def verify(
     text = MARKER.sub("", sentence).strip()
     if is_connective(text):
         return Verdict(True, 1.0, is_connective=True)
+    if is_question(text):
+        return Verdict(False, 0.0, (Reason("question"),))
     for place, passage in enumerate(passages):
         if is_quote(text, passage):
             return Verdict(True, 1.0, (), text, place)

@@ -234,6 +234,18 @@ def test_without_the_embedding_model_words_alone_prove(
     assert "400" not in shown(answer)
 
 
+def test_a_question_that_stands_on_a_page_is_neither_written_nor_quoted(server: Server, llm: FakeLLM) -> None:
+    asked = "Can you explain how registration for exams works in Python?"
+    load_pages([PAGE[0] | {"text": f"{PAGE[0]['text']} {asked}"}])
+    llm.says_words(
+        f"The registration for exams ends on 15 January [1]. {asked} Registration for exams works in Python [1]."
+    )
+    with server.connect() as tab:
+        answer = tab.answer("When does the registration for exams end?")
+    assert answer.text.startswith("The registration for exams ends on 15 January [1].")
+    assert "Python" not in shown(answer)
+
+
 @pytest.mark.usefixtures("pages")
 def test_a_lenient_assistant_shows_what_a_strict_one_quotes(server: Server, llm: FakeLLM) -> None:
     assistant = AssistantFactory()
