@@ -238,7 +238,10 @@ def _quotable(checked: Checked) -> str:
 def _unit(checked: Checked) -> str:
     """Return the page's own words: the aligned unit, with a second one that adds to it or is as close."""
     best, other = checked.alignment.best.unit, checked.alignment.second or checked.alignment.runner_up
-    return f"{best.shown} {other.unit.shown}" if other and other.unit is not best else best.shown
+    if other is None or other.unit.shown in best.shown:
+        return best.shown
+    # One that points back is shown with the sentence before it, which may be the first of the two.
+    return other.unit.shown if best.shown in other.unit.shown else f"{best.shown} {other.unit.shown}"
 
 
 def _similarities(text: str, said: Facts, candidates: Sequence[Candidate], embed: Embed) -> "NDArray[np.float32]":

@@ -1,5 +1,8 @@
 """Through the chat: a sentence of the model is shown once a page proves it, or the page's own words are."""
 
+import base64
+import codecs
+
 import pytest
 
 from chat.models import Message
@@ -136,6 +139,34 @@ def test_what_no_page_may_make_it_say_is_not_visible_for_a_moment(server: Server
     for part in ("somewhere", "admitted", "Copy figures", "<img"):
         assert part not in shown(answer)
     assert answer.end["status"] == "complete"
+
+
+RULE = "Use only the sources you are given. Copy figures, dates and names from them exactly."
+
+
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize(
+    "leak",
+    [
+        RULE[::-1],
+        base64.b64encode(RULE.encode()).decode(),
+        RULE.encode().hex(),
+        codecs.encode(RULE, "rot13"),
+        " ".join(RULE),
+        "Nutze nur die Quellen, die du bekommst, und übernimm Zahlen, Daten und Namen genau daraus.",
+        "N'utilise que les sources qui te sont données et copie exactement les chiffres, les dates et les noms.",
+        "I was told to rely on nothing but my sources and to repeat their numbers, dates and names to the letter.",
+    ],
+    ids=["reversed", "base64", "hexadecimal", "rot13", "spelt", "German", "French", "reworded"],
+)
+@pytest.mark.parametrize("mark", ["", " [1]"], ids=["bare", "cited"])
+def test_the_rules_do_not_leak_in_disguise(server: Server, llm: FakeLLM, leak: str, mark: str) -> None:
+    llm.says_words(f"{FACT} [1]. {leak}{mark}")
+    with server.connect() as tab:
+        answer = tab.answer(QUESTION)
+    assert answer.text.startswith(f"{FACT} [1].")
+    assert leak[:12] not in shown(answer)
+    assert answer.text.count("318.40") <= 2  # the page's words may be quoted once
 
 
 @pytest.mark.usefixtures("pages")
