@@ -83,4 +83,4 @@ class KindExampleInline(AssistantPart, ExampleInline):
     def in_use(self, example: KindExample) -> str:
         if example._state.adding:
             return "–"
-        return _("as soon as a worker has read it") if example.embedding is None else _("yes")
+        return _("not yet: it is read in the background") if example.embedding is None else _("yes")

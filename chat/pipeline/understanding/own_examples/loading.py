@@ -25,7 +25,8 @@ def load_own_needs(assistant: Assistant) -> OwnExamples:
 
 
 def _load(assistant: Assistant, *, is_need: bool) -> OwnExamples:
-    rows = KindExample.objects.filter(assistant=assistant.pk).values_list("kind", "text", Q(embedding=None))
+    examples = KindExample.objects.filter(assistant=assistant.pk).annotate(is_new=Q(embedding=None))
+    rows = examples.values_list("kind", "text", "is_new")
     keys = tuple((kind, text, not is_new) for kind, text, is_new in rows if (kind in Need.values) == is_need)
     return _fit(assistant.pk, keys, is_need=is_need) if keys else NO_EXAMPLES
 

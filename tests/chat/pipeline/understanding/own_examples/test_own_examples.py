@@ -81,13 +81,14 @@ def test_messages_like_an_example_of_a_cry_for_help_are_one() -> None:
     assert recognised_need("Wo ist die Mensa?", needs) is None
 
 
-@pytest.mark.slow
 def test_no_example_of_staff_takes_a_shipped_cry_for_help_away() -> None:
-    """Each shipped cry is added as each other kind of need, and is what it was."""
-    cries = [each for each in load_examples() if each.kind != ORDINARY][::10]
+    """Shipped cries are added as another kind of need: each that is recognised without that is what it was."""
     others = {"crisis": "assault", "assault": "emergency", "emergency": "crisis"}
-    needs = own_needs(*((each.text, others[each.kind]) for each in cries[:200]))
-    assert [recognised_need(each.text) for each in cries] == [recognised_need(each.text, needs) for each in cries]
+    cries = [each for each in load_examples() if each.kind != ORDINARY][::50]
+    before = {each.text: need for each in cries if (need := recognised_need(each.text))}
+    needs = own_needs(*((each.text, others[each.kind]) for each in cries))
+    assert len(before) > 30
+    assert {text: recognised_need(text, needs) for text in before} == before
 
 
 def test_a_cry_for_help_stays_one_whatever_staff_call_it(server: Server) -> None:
