@@ -2,6 +2,7 @@
 
 import pytest
 
+from chat.conversations.closing import give_up
 from chat.models import ORDINARY, Assistant, KindExample, Message
 from chat.pipeline.understanding import help_classifier, kind_classifier
 from chat.pipeline.understanding.example_classifier import ExampleClassifier
@@ -10,8 +11,9 @@ from chat.pipeline.understanding.help_examples import load_examples
 from chat.pipeline.understanding.kind_classifier import recognised_kind
 from chat.pipeline.understanding.own_examples.examples import OwnExamples
 from chat.pipeline.understanding.own_examples.loading import embed_pending
+from chat.services.client_questions import clean_history
 from knowledge.retrieval.query_vectors import multilingual_vectors
-from tests.factories import AssistantFactory
+from tests.factories import AnswerFactory, AssistantFactory, QuestionFactory
 from tests.servers import Server
 
 #: What women ask at a bar in Germany who need help.
@@ -125,9 +127,24 @@ def test_examples_are_of_one_assistant(server: Server) -> None:
     assert route_of(server, CHEF) == "question"
 
 
-def test_an_answer_that_ends_early_is_marked_by_the_assistants_own_cries(server: Server) -> None:
+def test_a_message_like_an_own_cry_for_help_gets_the_contacts(server: Server) -> None:
     add(AssistantFactory(), LUISA, "assault")
     assert route_of(server, LUISA) == "assault"
+
+
+@pytest.mark.django_db
+def test_an_answer_that_ended_early_is_marked_by_the_assistants_own_cries() -> None:
+    assistant = AssistantFactory()
+    add(assistant, LUISA, "assault")
+    question = QuestionFactory(text=LUISA, conversation__assistant=assistant)
+    reply = AnswerFactory(question=question, conversation=question.conversation, status=Message.Status.GENERATING)
+    give_up(reply.pk, "")
+    assert set(Message.objects.values_list("route", flat=True)) == {"assault"}
+
+
+def test_no_own_cry_for_help_of_a_clients_history_is_read() -> None:
+    said = [("user", LUISA), ("assistant", "Call somebody."), ("user", "How much is it?")]
+    assert clean_history(said, own_needs((LUISA, "assault"))) == (("user", "How much is it?"),)
 
 
 @pytest.mark.usefixtures("pages")
