@@ -17,9 +17,10 @@ import numpy as np
 from benchmarks.environment import ROOT
 from benchmarks.help import read
 from benchmarks.measuring import say, table
+from chat.models import ORDINARY, Kind
 from chat.pipeline.understanding.help_classifier import recognised_need
-from chat.pipeline.understanding.help_examples import ORDINARY, Example, load_examples
-from chat.pipeline.understanding.kind_classifier import Kind, get_classifier, load_kind_examples
+from chat.pipeline.understanding.help_examples import Example, load_examples
+from chat.pipeline.understanding.kind_classifier import get_classifier, load_kind_examples
 from chat.pipeline.understanding.kind_fitting import derive_ordinary, fit_kinds
 from core.terms import topic_words
 from knowledge.retrieval.query_vectors import multilingual_vectors

@@ -38,6 +38,14 @@ def delete_webhook_deliveries() -> None:
     delete_old()
 
 
+@shared_task(soft_time_limit=240, time_limit=300)
+def embed_kind_examples() -> None:
+    """Make the vectors of examples of kinds of messages that have none; the next run tries again what failed."""
+    from chat.pipeline.understanding.own_examples.loading import embed_pending
+
+    embed_pending()
+
+
 @shared_task(time_limit=MAIL_SECONDS)
 def send_case_mails() -> None:
     """Send what offices replied to students who want it by e-mail; the next run goes on where this one stopped."""

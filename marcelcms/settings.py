@@ -408,6 +408,7 @@ CELERY_BEAT_SCHEDULE = {
     "index-pending-faqs": {"task": "faqs.tasks.index_pending_faqs", **OFTEN},
     "collect-reviews": {"task": "analytics.tasks.collect_reviews", "schedule": 60.0},
     "sweep-reports": {"task": "analytics.tasks.sweep_reports", "schedule": 60.0},
+    "embed-kind-examples": {"task": "chat.tasks.embed_kind_examples", "schedule": 60.0},
     "deliver-due-webhooks": {"task": "chat.tasks.deliver_due_webhooks", "schedule": 60.0},
     "embed-asked-questions": {"task": "analytics.tasks.embed_asked_questions", "schedule": 60.0},
     "ask-again": {"task": "analytics.tasks.ask_again", "schedule": 60.0},

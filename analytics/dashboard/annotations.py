@@ -57,6 +57,7 @@ WATCHED: Mapping[str, str | Promise] = {
     "prompt": gettext_lazy("other instructions"),
     "model": gettext_lazy("another language model"),
     "uses_model": gettext_lazy("language model switched on or off"),
+    "recognises_kinds": gettext_lazy("recognition of greetings and the like switched on or off"),
     "evidence_needed": gettext_lazy("more or less evidence needed"),
     "collections": gettext_lazy("other collections"),
 }

@@ -17,6 +17,8 @@ from chat.pipeline.moment import with_citations
 from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.clarify import stored
 from chat.pipeline.understanding.help_classifier import recognised_need
+from chat.pipeline.understanding.own_examples.examples import NO_EXAMPLES
+from chat.pipeline.understanding.own_examples.loading import load_own_needs
 from chat.protocol.answer_events import Cited, End, HeldBack, Outcome
 from chat.protocol.moment import Moment
 from chat.protocol.shapes import OfficeWords
@@ -209,8 +211,11 @@ def give_up(reply_id: int, text: str, office: OfficeWords | None = None) -> None
 
 def _need_of_question(reply_id: int) -> str:
     """Return the need that an answer's question speaks of, if its answer ended before anybody had recognised it."""
-    text = Message.objects.filter(answer=reply_id).values_list("text", flat=True).first()
-    return recognised_need(text or "") or ""
+    question = Message.objects.filter(answer=reply_id).select_related("conversation__assistant").first()
+    if question is None:
+        return ""
+    assistant = question.conversation.assistant
+    return recognised_need(question.text, load_own_needs(assistant) if assistant else NO_EXAMPLES) or ""
 
 
 def _mark_need(reply_id: int, route: str) -> None:

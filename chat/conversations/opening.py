@@ -40,6 +40,8 @@ SELECT
             WHERE leg.profile_id = profile.id),
         (SELECT string_agg(contact.ctid || ' ' || contact.xmin, ' ' ORDER BY contact.id)
             FROM chat_emergencycontact AS contact WHERE contact.assistant_id = assistant.id),
+        (SELECT md5(string_agg(example.ctid || ' ' || example.xmin, ' ' ORDER BY example.id))
+            FROM chat_kindexample AS example WHERE example.assistant_id = assistant.id),
         (SELECT string_agg(collection.ctid || ' ' || collection.xmin, ' ' ORDER BY collection.id)
             FROM chat_assistant_collections AS chosen
             JOIN knowledge_collection AS collection ON collection.id = chosen.collection_id

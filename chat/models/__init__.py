@@ -6,13 +6,15 @@ from chat.models.cases import Case, CaseAddress, CaseMail, CaseMessage, RefusedM
 from chat.models.conversations import AnswerRecord, Citation, Conversation, Feedback, Message, Visitor
 from chat.models.experiments import Experiment
 from chat.models.held_back import HeldBackSentence
-from chat.models.offices import EmergencyContact, Need, Office, OfficeHours, OfficeRule
+from chat.models.kinds import ORDINARY, EmergencyContact, Kind, KindExample, Need
+from chat.models.offices import Office, OfficeHours, OfficeRule
 from chat.models.profiles import ProfileLeg, RetrievalProfile
 from chat.models.prompts import ModelLayout, PromptVersion
 from chat.models.sites import Site
 from chat.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
+    "ORDINARY",
     "APIClient",
     "AnswerRecord",
     "Assistant",
@@ -26,6 +28,8 @@ __all__ = [
     "Experiment",
     "Feedback",
     "HeldBackSentence",
+    "Kind",
+    "KindExample",
     "Language",
     "Message",
     "ModelLayout",

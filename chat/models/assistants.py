@@ -149,6 +149,12 @@ class Assistant(models.Model):
         validators=[MinValueValidator(0), MaxValueValidator(1)],
         help_text=_("From 0 to 1; below it the assistant says that it does not know. Empty: as its profile says."),
     )
+    recognises_kinds = models.BooleanField(
+        _("recognise greetings, thanks, complaints and the like"),
+        default=True,
+        db_default=True,
+        help_text=_("Off: they are looked up like questions. Cries for help are recognised all the same."),
+    )
     contact_name = models.CharField(
         _("contact"),
         max_length=200,

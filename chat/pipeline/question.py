@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from chat.models import Assistant, EmergencyContact, Experiment, Message
+from chat.models import Assistant, EmergencyContact, Experiment, Kind, Message
 from chat.pipeline.answering.help_contacts import list_contacts
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.office import SureFAQ
 from chat.pipeline.retrieval.profiles import PROFILES, Profile, build_profile
 from chat.pipeline.retrieval.trace import boosting_faq, describe_ranking, describe_readings
-from chat.pipeline.understanding.kind_classifier import Kind
+from chat.pipeline.understanding.own_examples.examples import NO_EXAMPLES, OwnExamples
+from chat.pipeline.understanding.own_examples.loading import load_own_kinds, load_own_needs
 from chat.pipeline.verification.classifier import Strictness
 from chat.prompt_template import BUILT_IN, Template
 from chat.protocol.answer_events import End, HeldBack
@@ -37,8 +38,10 @@ class Question:
     asked for already. `caller` is who waits for the model, so that nobody's many questions hold up another's one;
     `uses_model` is off where staff want quotes alone, `allow_llm` where the model has no time for it.
     If it `may_lag`, pages may be read from a replica, some seconds old.
-    `emergency_contacts` are shown to a student in need; with `as_question` the message is looked up whatever it sounds
-    like: the student has said that it is no cry for help, or a published system is evaluated.
+    `emergency_contacts` are shown to a student in need. Greetings and the like are looked up unless it
+    `recognises_kinds`. The assistant's own examples of them are `own_kinds`, those of cries for help `own_needs`. With
+    `as_question` the message is looked up whatever it sounds like: the student has said that it is no cry for help, or
+    a published system is evaluated.
     """
 
     text: str
@@ -62,6 +65,9 @@ class Question:
     uses_model: bool = True
     allow_llm: bool = True
     emergency_contacts: Sequence[EmergencyContact] = ()
+    recognises_kinds: bool = True
+    own_kinds: OwnExamples = NO_EXAMPLES
+    own_needs: OwnExamples = NO_EXAMPLES
     as_question: bool = False
     may_lag: bool = False
 
@@ -242,6 +248,9 @@ def assistant_config(assistant: Assistant | None, language: str, experiment: Exp
         contact=build_contact(assistant),
         abstention=assistant.abstention_in(spoken),
         emergency_contacts=list_contacts(assistant),
+        recognises_kinds=assistant.recognises_kinds,
+        own_kinds=load_own_kinds(assistant),
+        own_needs=load_own_needs(assistant),
         suggestions=tuple(line.strip() for line in suggestions.splitlines() if line.strip()),
     )
 

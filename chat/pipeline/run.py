@@ -11,7 +11,7 @@ from dataclasses import replace
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.models import Message
+from chat.models import Kind, Message
 from chat.pipeline.answering.canned import abuse_reply, help_reply, self_description, small_talk_reply
 from chat.pipeline.answering.editions import missing_note, name_editions
 from chat.pipeline.answering.extract import quote
@@ -26,7 +26,6 @@ from chat.pipeline.question import Context, Question
 from chat.pipeline.reply import Reply, fold
 from chat.pipeline.retrieval.search import retrieve
 from chat.pipeline.understanding.clarify import clarify, clarifying_facet
-from chat.pipeline.understanding.kind_classifier import Kind
 from chat.pipeline.understanding.route import understand
 from chat.protocol.answer_events import Abstain, Cited, Delta, End, Help, Working
 from chat.protocol.event import Event

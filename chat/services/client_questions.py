@@ -17,6 +17,8 @@ from chat.pipeline.question import Context, Turn, build_question
 from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.retrieval.search import gather, guess
 from chat.pipeline.understanding.help_classifier import recognised_need
+from chat.pipeline.understanding.own_examples.examples import OwnExamples
+from chat.pipeline.understanding.own_examples.loading import load_own_needs
 from chat.prompt_template import HISTORY_MESSAGES
 from chat.services import api_clients
 from chat.streaming import runner
@@ -57,7 +59,8 @@ async def ask(client: APIClient, *, assistant: Assistant, text: str, history: Hi
     """
     question = clean_question(text, limit=settings.QUESTION_MAX_CHARACTERS)
     await api_clients.count(client)
-    said = await asyncio.to_thread(clean_history, history)
+    own_needs = await in_database(load_own_needs)(assistant)
+    said = await asyncio.to_thread(clean_history, history, own_needs)
     opened = await in_database(open_one_off)(
         client, assistant=assistant, text=question, language=language, history=said
     )
@@ -95,7 +98,7 @@ async def search(client: APIClient, *, assistant: Assistant, text: str, limit: i
     return context.candidates[:limit]
 
 
-def clean_history(history: History) -> History:
+def clean_history(history: History, own_needs: OwnExamples) -> History:
     """Return what of earlier messages is read: the last ones, without controls, and without cries for help.
 
     As in the widget, no cry for help and no reply to one goes to a model or into another question.
@@ -106,7 +109,7 @@ def clean_history(history: History) -> History:
     for role, text in history[-HISTORY_MESSAGES - 1 :]:
         cleaned = LONE_SURROGATES.sub("\ufffd", CONTROLS.sub("", text)).strip()[: settings.QUESTION_MAX_CHARACTERS]
         if role == "user" and cleaned:
-            is_help = recognised_need(cleaned) is not None
+            is_help = recognised_need(cleaned, own_needs) is not None
         if cleaned and not is_help:
             said.append((role, cleaned))
     return tuple(said[-HISTORY_MESSAGES:])

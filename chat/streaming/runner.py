@@ -18,7 +18,7 @@ from chat.models import Message
 from chat.pipeline.question import Question
 from chat.pipeline.reply import Reply, text_below
 from chat.pipeline.run import answer
-from chat.pipeline.understanding.kind_classifier import recognised_kind
+from chat.pipeline.understanding.route import kind_of
 from chat.protocol.answer_events import End, Error
 from chat.protocol.event import Event
 from chat.protocol.events import MessageStart, StartedMessage, StartedQuestion
@@ -67,7 +67,7 @@ async def _within_budget(ask: Question) -> Question:
     """Return the question; without the model if that has written enough in this minute."""
     if not (ask.uses_model and client.is_configured()):
         return ask
-    kind = None if ask.as_question else await asyncio.to_thread(recognised_kind, ask.text)
+    kind = await asyncio.to_thread(kind_of, ask)
     return ask if kind or await rate_limits.llm_quota_available() else replace(ask, allow_llm=False)
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from chat.models import Message
-from chat.pipeline.understanding.kind_classifier import Kind
+from chat.models import Kind, Message
 from chat.protocol.shapes import Contact
 
 #: Suggestions that a description of the assistant names.

@@ -3,9 +3,10 @@
 import logging
 from dataclasses import replace
 
+from chat.models import Kind
 from chat.pipeline.question import Question
 from chat.pipeline.tuning import LEAST_CURATED_SIMILARITY, LEAST_SIMILARITY_OF_PERSONS
-from chat.pipeline.understanding.kind_classifier import Kind, recognised_kind
+from chat.pipeline.understanding.kind_classifier import recognised_kind
 from core.inference.embeddings import EmbeddingUnavailable
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.search import retrieve
@@ -34,4 +35,7 @@ def means_faq(ask: Question, kind: Kind, scope: Scope | None) -> bool:
     close = [hit for hit in hits if hit.score >= LEAST_CURATED_SIMILARITY]
     if kind != Kind.PERSON:
         return bool(close)
-    return any(hit.score >= LEAST_SIMILARITY_OF_PERSONS or recognised_kind(hit.faq_question) == kind for hit in close)
+    return any(
+        hit.score >= LEAST_SIMILARITY_OF_PERSONS or recognised_kind(hit.faq_question, ask.own_kinds) == kind
+        for hit in close
+    )

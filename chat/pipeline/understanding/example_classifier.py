@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from chat.pipeline.understanding.help_examples import ORDINARY
+from chat.models import ORDINARY
 from core.terms import distinct_words
 
 if TYPE_CHECKING:
@@ -52,9 +52,13 @@ class ExampleClassifier:
         distances = self.lengths + centred @ centred - 2 * (self.support @ centred)
         return float(self.weights @ np.exp(-self.gamma * distances)) - self.threshold
 
+    def compare(self, vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
+        """Return how likely each of the kinds is beside the others (k,)."""
+        return self.directions @ (vector - self.mean) + self.offsets
+
     def classify(self, vector: "NDArray[np.float32]") -> str:
         """Return the likeliest kind."""
-        return self.kinds[int(np.argmax(self.directions @ (vector - self.mean) + self.offsets))]
+        return self.kinds[int(np.argmax(self.compare(vector)))]
 
     def recognise(self, vector: "NDArray[np.float32]") -> str | None:
         """Return the kind of a message; None for every ordinary message."""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chat.models import ORDINARY
 from chat.pipeline.understanding.example_classifier import ExampleClassifier
-from chat.pipeline.understanding.help_examples import ORDINARY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

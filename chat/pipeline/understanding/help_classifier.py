@@ -9,6 +9,7 @@ from functools import cache
 
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated, ExampleClassifier, kind_by_words
 from chat.pipeline.understanding.help_examples import FOLDER, fingerprint_of_examples, load_examples
+from chat.pipeline.understanding.own_examples.examples import NO_EXAMPLES, OwnExamples
 from core.inference.embeddings import EmbeddingUnavailable
 from core.terms import distinct_words
 from knowledge.retrieval.query_vectors import multilingual_vector
@@ -18,14 +19,17 @@ logger = logging.getLogger(__name__)
 FITTED = FOLDER / "fitted.npz"
 
 
-def recognised_need(text: str) -> str | None:
-    """Return the kind of need that a message speaks of, one of `Need`; None for every other message."""
+def recognised_need(text: str, own: OwnExamples = NO_EXAMPLES) -> str | None:
+    """Return the kind of need that a message speaks of, one of `Need`; None for every other message.
+
+    An assistant's `own` examples come second: they add to what is recognised without them, and take nothing away.
+    """
     try:
         vector = multilingual_vector(text)
     except EmbeddingUnavailable:
         logger.exception("cries for help are recognised by their words alone")
-        return kind_by_words(text, _words_of_examples())
-    return get_classifier().recognise(vector)
+        return kind_by_words(text, (*_words_of_examples(), *own.words))
+    return get_classifier().recognise(vector) or (own.corrected.recognise(vector) if own.corrected else None)
 
 
 @cache

@@ -9,13 +9,11 @@ from pathlib import Path
 from core.hashing import fingerprint
 
 FOLDER = Path(__file__).parent / "examples"
-#: The kind of every message that is none of those that are looked for.
-ORDINARY = "ordinary"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`kind` is one of those that are looked for, or ORDINARY."""
+    """`kind` is one of those that are looked for, or `chat.models.ORDINARY`."""
 
     text: str
     kind: str

@@ -7,18 +7,18 @@ help, so that neither can change what the other recognises (`docs/decisions/0028
 
 import logging
 from dataclasses import replace
-from enum import StrEnum
 from functools import cache
 
+from chat.models import ORDINARY, Kind
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated, ExampleClassifier, kind_by_words
 from chat.pipeline.understanding.help_examples import (
     FOLDER,
-    ORDINARY,
     Example,
     fingerprint_of,
     load_examples,
     read_examples,
 )
+from chat.pipeline.understanding.own_examples.examples import NO_EXAMPLES, OwnExamples
 from core.inference.embeddings import EmbeddingUnavailable
 from core.terms import distinct_words
 from knowledge.retrieval.query_vectors import multilingual_vector
@@ -31,21 +31,8 @@ NEAR_MISS = "near-miss"
 FITTED = KINDS / "fitted.npz"
 
 
-class Kind(StrEnum):
-    """The kind of a message that is no question; each has examples of that name."""
-
-    GREETING = "greeting"
-    THANKS = "thanks"
-    GOODBYE = "goodbye"
-    COMPLAINT = "complaint"
-    INSULT = "insult"
-    PERSON = "person"
-    ASSISTANT = "assistant"
-    OFF_TOPIC = "off-topic"
-
-
-def recognised_kind(text: str) -> Kind | None:
-    """Return what a message is; None for whatever may be a question.
+def recognised_kind(text: str, own: OwnExamples = NO_EXAMPLES) -> Kind | None:
+    """Return what a message is; None for whatever may be a question. `own` are an assistant's own examples.
 
     Cries for help are recognised before, by `recognised_need`.
     """
@@ -53,9 +40,9 @@ def recognised_kind(text: str) -> Kind | None:
         vector = multilingual_vector(text)
     except EmbeddingUnavailable:
         logger.exception("kinds of messages are recognised by their words alone")
-        found = kind_by_words(text, _words_of_examples())
+        found = kind_by_words(text, (*_words_of_examples(), *own.words))
     else:
-        found = get_classifier().recognise(vector)
+        found = (own.corrected or get_classifier()).recognise(vector)
     return Kind(found) if found else None
 
 

@@ -10,13 +10,13 @@ import time
 from functools import partial
 from typing import Any
 
-from chat.models import Message
+from chat.models import Kind, Message
 from chat.pipeline.question import Context, Question, Turn
 from chat.pipeline.reading import read_pages
 from chat.pipeline.tuning import LEAST_KEPT, LEAST_SAID
 from chat.pipeline.understanding.curated import means_faq
 from chat.pipeline.understanding.help_classifier import recognised_need
-from chat.pipeline.understanding.kind_classifier import Kind, recognised_kind
+from chat.pipeline.understanding.kind_classifier import recognised_kind
 from chat.pipeline.understanding.rewrite import condense_question, has_anaphora, needs_context
 from chat.prompt_template import HISTORY_CHARACTERS, HISTORY_MESSAGES
 from core.db.prepared import in_database
@@ -76,6 +76,13 @@ student: haha nice, you are smart
 {"kind": "chit-chat", "question": "haha nice, you are smart"}"""
 
 
+def kind_of(ask: Question) -> Kind | None:
+    """Return what a message is that is to be recognised as no question; None for every other one."""
+    if ask.as_question or not ask.recognises_kinds:
+        return None
+    return recognised_kind(ask.text, ask.own_kinds)
+
+
 async def understand(question: Question, scope: Scope | None = None) -> Context:
     """Find out what kind of message this is, and make a follow-up stand alone.
 
@@ -93,9 +100,9 @@ async def understand(question: Question, scope: Scope | None = None) -> Context:
 async def _read(ask: Question, scope: Scope | None) -> tuple[Turn, Usage | None]:
     """Return the turn, and the tokens that the model used for it."""
     if not ask.as_question:
-        if need := await asyncio.to_thread(recognised_need, ask.text):
+        if need := await asyncio.to_thread(recognised_need, ask.text, ask.own_needs):
             return Turn(Route(need), ask.text), None
-        kind = await asyncio.to_thread(recognised_kind, ask.text)
+        kind = await asyncio.to_thread(kind_of, ask)
         if kind and not await in_database(read_pages)(ask, partial(means_faq, ask, kind, scope)):
             return Turn(ROUTES[kind], ask.text, kind=kind), None
     by_rule = Turn(Route.QUESTION, condense_question(ask.text, ask.history))

@@ -21,6 +21,7 @@ ADD = reverse("admin:chat_assistant_add")
 def form(**changes: Any) -> dict[str, Any]:
     values = {"name": "Lindi", "slug": "lindi", "institution": "University of Lindental"}
     values |= {"emergency_contacts-TOTAL_FORMS": "0", "emergency_contacts-INITIAL_FORMS": "0"}
+    values |= {"kind_examples-TOTAL_FORMS": "0", "kind_examples-INITIAL_FORMS": "0"}
     return values | {"languages": ["en", "de"], "temperature": "0.1", "strictness": "strict"} | changes
 
 
@@ -130,8 +131,9 @@ def test_the_list_names_languages_and_prompt(admin_client: Client) -> None:
 def posted(client: Client, assistant: Assistant, **changes: Any) -> dict[str, Any]:
     """Return what a browser sends if nobody changed the assistant's form, but for `changes`."""
     shown = client.get(url_of(assistant)).context
-    forms = [shown["adminform"].form, *shown["inline_admin_formsets"][0].formset.forms]
-    forms.append(shown["inline_admin_formsets"][0].formset.management_form)
+    formsets = [inline.formset for inline in shown["inline_admin_formsets"]]
+    forms = [shown["adminform"].form, *(form for formset in formsets for form in formset.forms)]
+    forms += [formset.management_form for formset in formsets]
     values = {field.html_name: field.value() for form in forms for field in form}
     lines = {name: value.replace("\n", "\r\n") if isinstance(value, str) else value for name, value in values.items()}
     return {name: value for name, value in (lines | changes).items() if value is not None and value is not False}

@@ -274,5 +274,6 @@ def test_an_assistant_is_set_up(admin_client: Client) -> None:
     data = {"name": built.name, "slug": built.slug, "institution": built.institution, "collections": [collection.pk]}
     data |= {"languages": ["en"], "temperature": 0.1, "strictness": "strict"}
     data |= {"emergency_contacts-TOTAL_FORMS": "0", "emergency_contacts-INITIAL_FORMS": "0"}
+    data |= {"kind_examples-TOTAL_FORMS": "0", "kind_examples-INITIAL_FORMS": "0"}
     assert admin_client.post(reverse("admin:chat_assistant_add"), data).status_code == 302
     assert built.name in admin_client.get(reverse("admin:chat_assistant_changelist")).content.decode()

@@ -167,6 +167,7 @@ def test_one_in_use_can_be_renamed_but_not_deleted(admin_client: Client) -> None
 def assistant_form(**changes: Any) -> dict[str, Any]:
     told = {"languages": ["en"], "temperature": 0.1, "strictness": "strict"}
     told |= {"emergency_contacts-TOTAL_FORMS": "0", "emergency_contacts-INITIAL_FORMS": "0"}
+    told |= {"kind_examples-TOTAL_FORMS": "0", "kind_examples-INITIAL_FORMS": "0"}
     return {"slug": "lindi", "name": "Lindi", "institution": "the University of Example"} | told | changes
 
 

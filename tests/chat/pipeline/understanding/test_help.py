@@ -22,11 +22,11 @@ from analytics.retention.run import anonymise
 from analytics.reviews.collect import collect
 from analytics.shadow.questions import asked_questions
 from chat.conversations.closing import close_answer, give_up
-from chat.models import Conversation, EmergencyContact, Message, Need
+from chat.models import ORDINARY, Conversation, EmergencyContact, Message, Need
 from chat.pipeline.reply import Reply
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated
 from chat.pipeline.understanding.help_classifier import get_classifier, recognised_need
-from chat.pipeline.understanding.help_examples import ORDINARY, load_examples
+from chat.pipeline.understanding.help_examples import load_examples
 from core.inference.embeddings import EmbeddingUnavailable
 from tests.conftest import QUESTION
 from tests.factories import AnswerFactory, AssistantFactory, FeedbackFactory, QuestionFactory, UserFactory

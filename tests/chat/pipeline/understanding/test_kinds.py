@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from chat.models import Message
+from chat.models import ORDINARY, Kind, Message
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated
-from chat.pipeline.understanding.help_examples import ORDINARY, load_examples
-from chat.pipeline.understanding.kind_classifier import Kind, get_classifier, load_kind_examples, recognised_kind
+from chat.pipeline.understanding.help_examples import load_examples
+from chat.pipeline.understanding.kind_classifier import get_classifier, load_kind_examples, recognised_kind
 from chat.pipeline.understanding.kind_fitting import derive_ordinary
 from chat.pipeline.understanding.route import ROUTES
 from core.inference.embeddings import EmbeddingUnavailable

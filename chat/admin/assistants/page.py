@@ -10,10 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.admin.emergency_contacts import EmergencyContactInline
+from chat.admin.assistants.emergency_contacts import EmergencyContactInline
+from chat.admin.assistants.kind_examples import KindExampleInline
 from chat.models import Assistant, Language, PromptVersion, RetrievalProfile
 from chat.prompt_template import BUILT_IN
 from chat.services.profiles import check_usable
+from chat.tasks import embed_kind_examples
 from core.admin.scoped import TeamsAdmin
 from core.admin.textarea import Textarea
 from core.inference.llm import client
@@ -62,7 +64,7 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
     list_select_related = ["profile", "prompt"]
     search_fields = ["name", "institution"]
     prepopulated_fields = {"slug": ["name"]}
-    inlines = [EmergencyContactInline]
+    inlines = [EmergencyContactInline, KindExampleInline]
     fieldsets = [
         (None, {"fields": ["name", "slug", "institution", "languages", "collections", "profile", "teams"]}),
         (
@@ -77,6 +79,16 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
                     *("contact_name", "contact_email", "contact_url"),
                 ],
                 "description": _("It says so rather than guess, and names who can help."),
+            },
+        ),
+        (
+            _("What is no question"),
+            {
+                "fields": ["recognises_kinds"],
+                "description": _(
+                    "Examples of your own are at the end of this page: messages of your students that were not "
+                    "recognised, or that were taken for small talk."
+                ),
             },
         ),
         (
@@ -108,6 +120,10 @@ class AssistantAdmin(TeamsAdmin, AssistantModelAdmin):
     ) -> HttpResponse:
         context["has_language_model"] = client.is_configured()
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        embed_kind_examples.delay_on_commit()
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Show in an empty field what it stands for."""

@@ -8,6 +8,7 @@ from django.forms import BaseInlineFormSet, CheckboxSelectMultiple, ModelForm, M
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from chat.admin.assistants.parts import AssistantPart
 from chat.models import Assistant, EmergencyContact, Need
 from chat.pipeline.answering.help_contacts import built_in
 from core.admin.forms import LabelledFormSet
@@ -52,7 +53,7 @@ class EmergencyContactFormSet(ContactBaseFormSet):
         super().full_clean()
 
 
-class EmergencyContactInline(ContactInline):
+class EmergencyContactInline(AssistantPart, ContactInline):
     model = EmergencyContact
     form = EmergencyContactForm
     formset = EmergencyContactFormSet  # type: ignore[assignment]
@@ -63,19 +64,3 @@ class EmergencyContactInline(ContactInline):
     def get_extra(self, request: HttpRequest, obj: Assistant | None = None, **kwargs: Any) -> int:
         own = obj is not None and obj.emergency_contacts.exists()
         return 0 if own else len(built_in(Assistant()))
-
-    def _may_edit(self, request: HttpRequest) -> bool:
-        """Emergency contacts are part of their assistant: who may change it may change them."""
-        return request.user.has_perm("chat.change_assistant") or request.user.has_perm("chat.add_assistant")
-
-    def has_add_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
-        return self._may_edit(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
-        return self._may_edit(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
-        return self._may_edit(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
-        return self._may_edit(request) or request.user.has_perm("chat.view_assistant")
