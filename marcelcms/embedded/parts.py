@@ -100,9 +100,6 @@ def manage(*arguments: str) -> None:
 
 def tables() -> None:
     """Make the tables of an empty database, and apply the migrations that are missing."""
-    from marcelcms.backups.fresh import fill_empty_database
-
-    fill_empty_database()
     manage("migrate", "--noinput")
 
 
