@@ -52,9 +52,6 @@ def bring_up_to_date() -> None:
     from django.core.management import call_command
 
     django.setup()
-    from marcelcms.backups.fresh import fill_empty_database
-
-    fill_empty_database()
     call_command("migrate", verbosity=0, interactive=False, stdout=sys.stderr)
 
 

@@ -6,6 +6,7 @@ dense part's recall against an exact scan, and whether PostgreSQL used the HNSW 
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ from knowledge.indexing.generations import live_generation
 from knowledge.models import Document
 from knowledge.retrieval.dense import DenseRetriever
 from knowledge.retrieval.scope import build_scope
-from knowledge.retrieval.types import Query
+from knowledge.retrieval.types import Query, Scope
 
 SIZES, QUICK_SIZES = [249, 2_490, 24_900], [249, 2_490]
 QUESTIONS, WARM_UP, FAQS = 200, 15, 300
 RECALL_QUESTIONS, K = 50, 50
+#: Candidates that the search of the HNSW index keeps, HNSW_EF_SEARCH; the first is the default.
+CANDIDATES = (100, 200, 400)
 EXACT = "SELECT id FROM knowledge_passage ORDER BY embedding <=> %s::halfvec LIMIT %s"
 
 
@@ -95,25 +98,46 @@ def write_faqs(path: Path) -> None:
     )
 
 
-def dense_quality(questions: Sequence[str]) -> dict[str, Any]:
-    """Recall@K of the dense part against an exact scan, and how often PostgreSQL used the HNSW index for it."""
-    embedder, scope = get_embedder(), build_scope()
-    recalls, least, scans = [], K, hnsw_scans()
-    for question in questions:
-        vector = embedder.embed_questions([question])[0]
-        query = Query(question, vector, live_generation().pk, scale=embedder.scale)
-        found = {hit.passage_id for hit in DenseRetriever().retrieve(query, k=K, scope=scope)}
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_indexscan = off")
-            cursor.execute(EXACT, [str(query.vector.tolist()), K])
-            exact = {passage for (passage,) in cursor.fetchall()}
-        recalls.append(len(found & exact) / len(exact))
-        least = min(least, len(found))
+def dense_quality(questions: Sequence[str]) -> list[dict[str, Any]]:
+    """Recall@K of the dense part against an exact scan, its time, and how often PostgreSQL used the HNSW index, by
+    candidates."""
+    embedder, scope, generation = get_embedder(), build_scope(), live_generation().pk
+    vectors = embedder.embed_questions(questions)
+    queries = [
+        Query(question, vector, generation, scale=embedder.scale)
+        for question, vector in zip(questions, vectors, strict=True)
+    ]
+    exact = [nearest_exactly(query) for query in queries]
+    return [{"candidates": each, **measure_dense(queries, exact, scope, candidates=each)} for each in CANDIDATES]
+
+
+def nearest_exactly(query: Query) -> set[int]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_indexscan = off")
+        cursor.execute(EXACT, [str(query.vector.tolist()), K])
+        return {passage for (passage,) in cursor.fetchall()}
+
+
+def measure_dense(
+    queries: Sequence[Query], exact: Sequence[set[int]], scope: Scope, *, candidates: int
+) -> dict[str, Any]:
+    recalls, milliseconds, least, scans = [], [], K, hnsw_scans()
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL hnsw.ef_search = {candidates}")
+        DenseRetriever().retrieve(queries[0], k=K, scope=scope)  # warm
+        for query, nearest in zip(queries, exact, strict=True):
+            started = time.perf_counter()
+            found = {hit.passage_id for hit in DenseRetriever().retrieve(query, k=K, scope=scope)}
+            milliseconds.append((time.perf_counter() - started) * 1000)
+            recalls.append(len(found & nearest) / len(nearest))
+            least = min(least, len(found))
     return {
         f"recall_at_{K}": round(float(np.mean(recalls)), 4),
         "worst_recall": round(min(recalls), 4),
         "fewest_found": least,
-        "hnsw_used": round((hnsw_scans() - scans) / len(questions), 2),
+        "ms": percentiles(milliseconds),
+        "hnsw_used": round((hnsw_scans() - scans) / (len(queries) + 1), 2),
     }
 
 
@@ -128,7 +152,7 @@ def hnsw_scans() -> int:
 
 
 def show(result: dict[str, Any]) -> None:
-    ours, peer, found = result["ours"], result["peer"], result["dense"]
+    ours, peer = result["ours"], result["peer"]
     say(f"\n{result['documents']:,} documents, {result['questions']} questions, {result['faqs']} FAQs")
     say(f"peer's embedder: {peer['embedder']}\n")
     steps = [*ours["steps_ms"], *(step for step in peer["steps_ms"] if step not in ours["steps_ms"])]
@@ -147,10 +171,22 @@ def show(result: dict[str, Any]) -> None:
             for name, side in sides
         ],
     )
-    say(
-        f"\ndense: recall@{K} {found[f'recall_at_{K}']} (worst {found['worst_recall']}), at least "
-        f"{found['fewest_found']} found, through HNSW in {found['hnsw_used']:.0%}\n"
+    say()
+    table(
+        ["candidates", f"recall@{K}", "worst", "fewest found", "dense p50 / p95, ms", "through HNSW"],
+        [
+            [
+                row["candidates"],
+                row[f"recall_at_{K}"],
+                row["worst_recall"],
+                row["fewest_found"],
+                both(row["ms"]),
+                f"{row['hnsw_used']:.0%}",
+            ]
+            for row in result["dense"]
+        ],
     )
+    say()
 
 
 def summarise(results: Sequence[dict[str, Any]]) -> None:

@@ -17,9 +17,9 @@ from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.db import OperationalError, connection
 
-# What is loaded stays; looking through it again and again would take a quarter of the time.
-gc.disable()
 django_application = get_asgi_application()
+# As while the apps are loaded (`marcelcms.apps`): what is loaded now stays, too.
+gc.disable()
 
 from chat.mcp_server.door import with_mcp  # noqa: E402
 from chat.pipeline.loading import load_for_questions  # noqa: E402

@@ -37,8 +37,8 @@ if DATABASE_POOL:
     env.use_pools(DATABASES, DATABASE_POOL)
 # What a session begins with: enough candidates for a recall of 0.93 at 50, also behind a filter; see
 # benchmarks/RESULTS.md. A pooler has to set it by itself (docker/pgbouncer.ini); the doctor looks.
-_ef_search = env.integer("HNSW_EF_SEARCH", default=100, least=1)
-DATABASE_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.ef_search": str(_ef_search)}
+HNSW_EF_SEARCH = env.integer("HNSW_EF_SEARCH", default=100, least=1)
+DATABASE_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.ef_search": str(HNSW_EF_SEARCH)}
 for _database in DATABASES.values():
     _database.setdefault("CONN_MAX_AGE", 60)
     # Only cursors that ask for it prepare their statements (`core.db.prepared`); Django's never do.

@@ -51,23 +51,6 @@ QUICK_HASHER = "django.contrib.auth.hashers.MD5PasswordHasher"
 QUESTION = "How much is the semester contribution?"
 
 
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
-    """Have the tests' database begin as that of `make run` does: a test compares it with one that was migrated."""
-    from marcelcms.backups.fresh import fill_empty_database
-    from marcelcms.management.commands.migrate import Command
-
-    migrate = Command.handle
-
-    def fill_and_migrate(self: Command, *args: Any, **options: Any) -> None:
-        fill_empty_database()
-        migrate(self, *args, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Command, "handle", fill_and_migrate)
-        yield
-
-
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine() -> Iterator[None]:
     """Let no socket out: neither a test nor what it tests may need the internet, or meet what `make run` serves."""

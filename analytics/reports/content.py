@@ -10,7 +10,7 @@ from analytics.periods import Period
 from analytics.privacy import mask_pii, remove_pii
 from analytics.reports.columns import COLUMNS, typed
 from analytics.reports.definition import Definition
-from analytics.reports.formats import Writer, offered_formats, writer
+from analytics.reports.formats.writers import Writer, offered_formats, writer
 from analytics.reports.groups import measure_extent
 from analytics.reports.permissions import Rights
 from analytics.reports.queries import (

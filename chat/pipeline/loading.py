@@ -10,10 +10,13 @@ from core.inference.embeddings import EmbeddingUnavailable, get_embedder
 from core.inference.embeddings.e5.embedder import MULTILINGUAL
 from core.inference.entailment.model import get_entailment_model
 from core.inference.llm import client
+from knowledge.guardrails.injection import load_question_rules
 
 
 def load_for_questions() -> None:
-    """Load the models and classifiers that questions need. Raise EmbeddingUnavailable without the configured model."""
+    """Load the models, classifiers and rules that questions need. Raise EmbeddingUnavailable without the configured
+    model."""
+    load_question_rules()
     help_classifier.get_classifier()
     kind_classifier.get_classifier()
     with suppress(EmbeddingUnavailable):  # words alone are compared then

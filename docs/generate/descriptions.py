@@ -11,7 +11,7 @@ SECTIONS = {
         "DATABASE_REPLICA_LAG_SECONDS": "How old what the standby has may be. Beyond it the primary is read.",
         "REPLICA_PGBOUNCER": "`true` where `DATABASE_REPLICA_URL` is that of a PgBouncer in transaction mode.",
         "HNSW_EF_SEARCH": "How many candidates pgvector keeps while it looks for the nearest passages. More find more "
-        "of them and take longer: worth it above 100,000 passages. A PgBouncer has to set it too.",
+        "of them and take longer: worth it above 200,000 passages. A PgBouncer has to set it too.",
         "REDIS_URL": "Redis or Valkey for live events and limits, as `redis://host:6379/0`.",
         "BROKER_URL": "The same for jobs, such as another database of that server: `redis://host:6379/1`.",
         "STATE_DIR": "The folder for uploaded files, collected static files and converted models. `make run` keeps its "

@@ -21,7 +21,6 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
-from import_export.formats.base_formats import CSV, JSON, XLSX
 
 from core.diffs import Comparison, compare
 from core.tables.cells import neutralise
@@ -31,7 +30,7 @@ from faqs.models import FAQ
 from faqs.services import import_planned
 from faqs.versions.snapshots import as_text
 
-FORMATS = {"xlsx": XLSX, "csv": CSV, "json": JSON}
+FORMATS = ("xlsx", "csv", "json")
 #: How long a checked file is kept until somebody confirms its import.
 KEPT_SECONDS = 3600
 FILE_KEY = re.compile("[0-9a-f]{32}")
@@ -222,7 +221,9 @@ def _key(request: HttpRequest, key: str) -> str:
 
 
 def _as_file(dataset: Any, name: str, title: str) -> HttpResponse:
-    kind = FORMATS[name]()
+    from import_export.formats.base_formats import CSV, JSON, XLSX  # they load openpyxl
+
+    kind = {"xlsx": XLSX, "csv": CSV, "json": JSON}[name]()
     if name == "json":
         content = json.dumps(
             [dict(zip(dataset.headers, row, strict=True)) for row in dataset], ensure_ascii=False, indent=1

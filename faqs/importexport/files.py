@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -9,9 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-import openpyxl
 from django.utils.translation import gettext as _
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from core.tables.cells import restore
 from core.tables.limits import Limits, TableTooLarge, UnreadableLine, bounded, check_workbook, csv_rows
@@ -22,6 +21,8 @@ MOST_BYTES = 10 * 1024 * 1024
 LIMITS = Limits(size=MOST_BYTES, rows=10_000, columns=100, cells=200_000)
 LOCAL_LIMITS = Limits(size=1024 * MOST_BYTES, rows=1_000_000, columns=100, cells=20_000_000)
 DELIMITERS = ";,\t"
+#: Characters that XML 1.0 excludes, and with it a workbook.
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 #: What openpyxl raises of a broken workbook: it shows itself in as many ways as there are parts in one.
 BROKEN = (
     *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, SyntaxError, TypeError, ValueError),
@@ -66,7 +67,7 @@ def read_table(name: str, content: bytes, *, limits: Limits = LIMITS) -> Table:
 
 def printable(text: str) -> str:
     """Remove the characters that no workbook may hold."""
-    return str(ILLEGAL_CHARACTERS_RE.sub("", text))
+    return UNPRINTABLE.sub("", text)
 
 
 def decoded(content: bytes) -> str:
@@ -109,6 +110,8 @@ def _csv_rows(content: bytes, limits: Limits) -> tuple[tuple[str, ...], list[Row
 
 
 def _xlsx_rows(content: bytes, limits: Limits) -> tuple[tuple[str, ...], list[Row]]:
+    import openpyxl  # would be a twentieth of every process's start
+
     try:
         check_workbook(content, limits)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)

@@ -8,6 +8,7 @@ follow Perez and Ribeiro 2022 (goal hijacking, prompt leaking) and Greshake et a
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from core.hashing import fingerprint
 from knowledge.guardrails import page_rules
@@ -18,9 +19,15 @@ from knowledge.guardrails.rules import OVERRIDE, QUESTION_RULES, REVEAL_PROMPT, 
 SHOUT = re.compile(r"(?<!\w)(?:[^\W\d_a-zäöüß]{2,30}[ ]){4}[^\W\d_a-zäöüß]{2,30}(?!\w)")
 SMALL_WORD = re.compile(r"(?<!\w)[a-zäöüß]{2,30}(?!\w)")
 #: Passages that were checked with other rules are checked again.
-DOCUMENT_RECIPE = fingerprint(page_rules.VERSION, *(rule.pattern for rule in page_rules.DOCUMENT_RULES.values()))
+DOCUMENT_RECIPE = fingerprint(page_rules.VERSION, *page_rules.DOCUMENT_RULES.values())
 #: Signs that random text matches less often than the others.
 CERTAIN: Rules = {"override": OVERRIDE, "reveal_prompt": REVEAL_PROMPT}
+
+
+def load_question_rules() -> None:
+    """Compile what a first question would otherwise wait for."""
+    for rule in QUESTION_RULES.values():
+        _compiled(rule)
 
 
 def flag_injection(text: str) -> tuple[str, ...]:
@@ -50,4 +57,9 @@ def _flag(text: str, rules: Rules, certain: Rules) -> tuple[str, ...]:
 
 
 def _signs(readings: Iterable[str], rules: Rules) -> list[str]:
-    return [name for name, rule in rules.items() if any(rule.search(reading) for reading in readings)]
+    return [name for name, rule in rules.items() if any(_compiled(rule).search(reading) for reading in readings)]
+
+
+@cache
+def _compiled(rule: str) -> re.Pattern[str]:
+    return re.compile(rule)

@@ -6,10 +6,10 @@ German, with the usual forms of the first sign in French, Spanish, Italian, Port
 Turkish and Russian. Every gap is bounded in words or characters, so the cost is linear in the text.
 """
 
-import re
 from collections.abc import Mapping
 
-Rules = Mapping[str, re.Pattern[str]]
+#: Patterns as text: to compile them all would be a twentieth of every process's start, and few processes need them.
+Rules = Mapping[str, str]
 
 
 def gap(words: int) -> str:
@@ -17,8 +17,8 @@ def gap(words: int) -> str:
     return rf"(?:[^\w.!?\n]++\w++){{0,{words}}}?[^\w.!?\n]++"
 
 
-def join_patterns(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+def join_patterns(*patterns: str) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 #: Where an order begins: a sentence, a colon or dash, or after a word that orders are given with.
@@ -234,7 +234,7 @@ OTHER_TASK = join_patterns(
 )
 
 #: Only found or not: of a row of the same sign the last ones are enough, however long it is.
-DELIMITER = re.compile(
+DELIMITER = (
     r"<\|[a-z_]{2,20}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|instructions?|user|prompt)>"
     r"|(?:^|\n)[ #*=>-]{0,6}(?:system|assistant|developer|ai|human)(?: (?:message|prompt|note))?[*]{0,2} ?:"
     r"|## ?(?:system|instructions?|new (?:task|instructions?)|anweisung(?:en)?"
@@ -243,7 +243,7 @@ DELIMITER = re.compile(
     r"user|system|quellen|input|text)\b"
     r"|(?:\\ ?n ?){3}"
     r"|[$#@{](?:documents?|context|sources?|system|prompt)s?\b|\bcontext ?: ?[{\[(]"
-    r"|(?:^|\n|[.?!] |\\n ?)(?:instruction|anweisung|system) ?: ?\w",
+    r"|(?:^|\n|[.?!] |\\n ?)(?:instruction|anweisung|system) ?: ?\w"
 )
 
 EXFILTRATE = join_patterns(
@@ -277,7 +277,7 @@ QUESTION_RULES: Rules = {
     "reveal_prompt": REVEAL_PROMPT,
     "forced_output": FORCED_OUTPUT,
     "other_task": OTHER_TASK,
-    "delimiter": join_patterns(DELIMITER.pattern, r"\n{6,}"),  # pages have empty lines, too
+    "delimiter": join_patterns(DELIMITER, r"\n{6,}"),  # pages have empty lines, too
     "exfiltrate": EXFILTRATE,
     "encoded": ENCODED,
 }

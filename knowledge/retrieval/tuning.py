@@ -40,3 +40,11 @@ READING_WEIGHTS: Mapping[Step, float] = {
 }
 #: Times this if it is a phrase, whose words may stand far apart on a page.
 PHRASE_WEIGHT = 0.6
+#: Candidates that the search of the HNSW index should keep (HNSW_EF_SEARCH), by the least passages. Measured with
+#: 100,000 and a million synthetic passages in benchmarks/RESULTS.md; the step between is estimated.
+CANDIDATES: tuple[tuple[int, int], ...] = ((600_000, 400), (200_000, 200), (0, 100))
+
+
+def advised_candidates(passages: int) -> int:
+    """Return how many candidates find nearly as much among so many passages as 100 do among 100,000."""
+    return next(candidates for least, candidates in CANDIDATES if passages >= least)

@@ -1,7 +1,8 @@
 """The tables of an empty database from a dump of them, in a second: two hundred migrations take half a minute.
 
-The dump is what these migrations make, so it counts only as long as their files say the same. It is for the database
-that `make run` starts, whose server and extensions are known. Migrations that were added since are applied after it.
+The dump is what these migrations make, so it counts only as long as their files say the same. Migrations that were
+added since are applied after it. A server that does not take it, such as one older than what `pg_dump` wrote it for,
+gets all migrations instead.
 """
 
 import gzip
@@ -10,28 +11,42 @@ import subprocess
 import sys
 from pathlib import Path
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 
 from core.hashing import fingerprint
 from marcelcms.backups.pg_tools import connection_arguments, program
 
 DUMP = Path(__file__).with_name("fresh.sql.gz")
+#: The schema that the dump names.
+SCHEMA = "public"
 #: Commands of psql; psycopg knows only SQL.
 FOR_PSQL = re.compile(r"^\\(?:un)?restrict .*\n", re.MULTILINE)
 
 
 def fill_empty_database() -> bool:
-    """Make all tables. Return False where there are some, or where the dump is of other migrations."""
-    if connection.introspection.table_names():
+    """Make all tables, or none: return False where there are some, where the dump is of other migrations, and where the
+    server does not take it."""
+    if connection.introspection.table_names() or _current_schema() != SCHEMA:
         return False
     head, names, sql = gzip.decompress(DUMP.read_bytes()).decode().split("\n", 2)
     if recipe(names.split()) != head:
         return False
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-    connection.close()  # its search path and timeouts are the dump's
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(sql)  # many statements at once are one transaction
+    except DatabaseError:
+        return False
+    finally:
+        connection.close()  # its search path and timeouts are the dump's
     return True
+
+
+def _current_schema() -> str | None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_schema()")
+        (name,) = cursor.fetchone()
+    return str(name) if name else None
 
 
 def write_dump() -> int:

@@ -28,6 +28,7 @@ LOOKS: Mapping[str, Look] = {
     "check of sentences": models.check_of_sentences,
     "second judge": models.second_judge,
     "index": work.index,
+    "vector search": work.vector_search,
     "workers": work.workers,
     "beat": work.beat,
     "retention": work.retention,

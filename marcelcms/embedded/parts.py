@@ -57,11 +57,11 @@ def load() -> None:
     if platform.system() == "Linux":
         # Each thread would get memory of its own, up to eight times the cores; most of it stays empty.
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
-    # What is loaded here stays; looking through it again and again would take a fifth of the time.
-    gc.disable()
     django.setup()
     from django.conf import settings
 
+    # As while the apps are loaded (`marcelcms.apps`): what is loaded now stays, too.
+    gc.disable()
     for module in (settings.ROOT_URLCONF, "chat.websocket.routing", "chat.mcp_server.door", *MODULES):
         importlib.import_module(module)
     gc.enable()
@@ -100,9 +100,6 @@ def manage(*arguments: str) -> None:
 
 def tables() -> None:
     """Make the tables of an empty database, and apply the migrations that are missing."""
-    from marcelcms.backups.fresh import fill_empty_database
-
-    fill_empty_database()
     manage("migrate", "--noinput")
 
 

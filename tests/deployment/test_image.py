@@ -39,7 +39,7 @@ def running(image: str, *words: str, **variables: str) -> Iterator[str]:
         output(*PODMAN, "rm", "--force", "--time", "5", container)
 
 
-def test_it_adds_at_most_660_megabytes_to_its_base(image: str) -> None:
+def test_it_adds_at_most_600_megabytes_to_its_base(image: str) -> None:
     (history,) = (json.loads(output(*PODMAN, "history", "--format", "json", image)),)
     print(
         *(f"{layer['size'] / 1e6:7.1f} MB  {layer['CreatedBy'][:90]}" for layer in history if layer["size"]), sep="\n"

@@ -83,7 +83,7 @@ async def _ask(socket: ClientConnection, number: int) -> tuple[int, float, float
         if event["type"] == "message_delta" and came is None:
             came = time.monotonic()
         elif event["type"] == "message_end":
-            assert came, "an answer without a sentence of the model"
+            assert came, f"an answer without a sentence of the model: {text} {event}"
             return number, left, came
 
 

@@ -29,3 +29,16 @@ def test_afterwards_nobody_else_is_in_a_hurry() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("0",)
+
+
+@pytest.mark.parametrize(
+    ("words", "begins_with_the_dump"),
+    [((), True), (("--plan",), False), (("--check",), False), (("--fake",), False), (("sessions",), False)],
+)
+def test_a_dump_is_taken_for_all_migrations_only(
+    words: tuple[str, ...], *, begins_with_the_dump: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[bool] = []
+    monkeypatch.setattr(migrate, "fill_empty_database", lambda: taken.append(True))
+    call_command("migrate", *words, verbosity=0)
+    assert bool(taken) == begins_with_the_dump

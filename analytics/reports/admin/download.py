@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from analytics.reports.definition import Format
-from analytics.reports.formats import CONTENT_TYPES
+from analytics.reports.formats.writers import CONTENT_TYPES
 
 CHUNK = 256 * 1024
 

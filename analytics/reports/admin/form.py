@@ -18,7 +18,7 @@ from analytics.models import Report, Review, Topic
 from analytics.periods import Period
 from analytics.reports.columns import COLUMNS, USUAL
 from analytics.reports.definition import NO_VERDICT, SPANS, THUMBS, Definition, Format, Span
-from analytics.reports.formats import offered_formats
+from analytics.reports.formats.writers import offered_formats
 from chat.models import Assistant, Message, Site
 from chat.models.assistants import Language
 

@@ -24,7 +24,7 @@ from analytics.reports.admin.form import ReportForm, as_data
 from analytics.reports.audit import log, log_broken_off, log_download
 from analytics.reports.definition import Definition, Format
 from analytics.reports.files import file_path
-from analytics.reports.formats import CONTENT_TYPES
+from analytics.reports.formats.writers import CONTENT_TYPES
 from analytics.reports.permissions import EXPORT, may_open
 from analytics.reports.rest.definitions import DefinitionShown
 from analytics.reports.services import cancel_export, check_export, queue_export

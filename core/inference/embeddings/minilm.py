@@ -10,7 +10,7 @@ from django.conf import settings
 from core.hashing import fingerprint
 from core.inference.embeddings.calibration import COMMON
 from core.inference.embeddings.minilm_package import LARGEST, OUTLIERS, SHAPE, VERSION, WINDOW, PackagedMiniLM
-from core.inference.onnx.cache import made_once
+from core.inference.onnx.cache import load_made
 from core.inference.onnx.graph import IDS, PLACES, encoder
 from core.inference.onnx.session import EncoderSession
 
@@ -35,7 +35,7 @@ class MiniLMEmbedder:
         from tokenizers import Tokenizer
 
         target = (folder or settings.STATE_DIR / "models") / f"{MINILM}-{self.recipe}.onnx"
-        self._session = EncoderSession(made_once(target, _graph), threads=threads)
+        self._session = load_made(target, _graph, lambda graph: EncoderSession(graph, threads=threads))
         self._counter: Tokenizer = Tokenizer.from_file(str(TOKENIZER))
         self._counter.no_truncation()
         self._counter.no_padding()

@@ -19,7 +19,7 @@ from django.conf import settings
 from core.inference.embeddings.e5.embedder import model_file
 from core.inference.embeddings.e5.package import LARGEST, PackagedE5
 from core.inference.embeddings.e5.pieces import load_pieces
-from core.inference.onnx.cache import made_once
+from core.inference.onnx.cache import load_made
 from core.inference.onnx.graph import EMBEDDINGS, encoder
 from core.inference.onnx.session import EncoderSession
 
@@ -65,10 +65,11 @@ class EntailmentModel:
             learned = {name: file[name] for name in file.files}
         made = model_file(folder)
         version = hashlib.sha256(ADAPTED.read_bytes()).hexdigest()[:12]
-        graph = made_once(
-            made.with_name(f"{made.name}-entailment-{version}.onnx"), lambda: encoder(AdaptedE5(package, learned))
+        self._session = load_made(
+            made.with_name(f"{made.name}-entailment-{version}.onnx"),
+            lambda: encoder(AdaptedE5(package, learned)),
+            lambda graph: EncoderSession(graph, threads=threads),
         )
-        self._session = EncoderSession(graph, threads=threads)
         self._pieces = load_pieces(made.with_name(f"{made.name}.model"))
         self._parts = learned["parts"].astype(np.float32)
         self._weights, self._offset = learned["head.w"][0].astype(np.float32), float(learned["head.b"][0])

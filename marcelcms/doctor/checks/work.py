@@ -9,9 +9,10 @@ from django.utils import timezone
 from analytics.models import RetentionRun
 from core.inference.embeddings import EmbeddingUnavailable
 from faqs import indexing as faq_verifying
-from knowledge.models import Document, Generation
+from knowledge.models import Document, Generation, Passage
 from knowledge.retrieval.bm25.shared_index import SharedLexicalIndex
 from knowledge.retrieval.live_index import lexical_index
+from knowledge.retrieval.tuning import advised_candidates
 from knowledge.services import verification
 from marcelcms.doctor.findings import Finding, fail, ok, warn
 from marcelcms.health import heartbeats
@@ -47,6 +48,19 @@ def index() -> Iterator[Finding]:
         yield warn("index", said, "Let this user write there, or set LEXICAL_INDEX_FOLDER to another local folder.")
     if not wrong:
         yield ok("index", f"equals the database: {parts[0].checked} documents, {parts[1].checked} passages")
+
+
+def vector_search() -> Iterator[Finding]:
+    """Compare HNSW_EF_SEARCH with what as many passages as these need."""
+    live = Generation.objects.filter(state=Generation.State.LIVE).first()
+    passages = Passage.objects.filter(generation=live).count()
+    said = f"{passages:,} passages, HNSW_EF_SEARCH={settings.HNSW_EF_SEARCH}"
+    advised = advised_candidates(passages)
+    if advised > settings.HNSW_EF_SEARCH:
+        todo = f"Set HNSW_EF_SEARCH={advised}, in PgBouncer's connect_query too: a question takes some ms more."
+        yield warn("vector search", f"{said}: near passages are missed", todo)
+    else:
+        yield ok("vector search", said)
 
 
 def workers() -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Django's `migrate`, which gives up rather than hold everybody up.
+"""Django's `migrate`, which begins with a dump of the tables, and gives up rather than hold everybody up.
 
 A migration that waits for a table makes all who come after it wait too, also those who only read.
 """
@@ -7,10 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from psycopg.errors import LockNotAvailable
 
 from core.db import pgbouncer
+from marcelcms.backups.fresh import fill_empty_database
 
 LOCK_TIMEOUT = "5s"
 
@@ -19,6 +20,8 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         if pgbouncer.is_pooled():
             raise CommandError(pgbouncer.GO_STRAIGHT)
+        if wants_all(options):
+            fill_empty_database()
         connection = connections[options["database"]]
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
@@ -34,3 +37,9 @@ class Command(migrate.Command):
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("RESET lock_timeout")
+
+
+def wants_all(options: dict[str, Any]) -> bool:
+    """Return whether all migrations are to be applied: not those of one app, and not only shown or noted."""
+    is_noting = options["plan"] or options["check_unapplied"] or options["fake"]
+    return options["database"] == DEFAULT_DB_ALIAS and not options["app_label"] and not is_noting

@@ -20,10 +20,10 @@ from analytics.dashboard.visibility import View
 from analytics.models import Topic, TopicQuestion
 from analytics.periods import Step
 from analytics.privacy import remove_pii
-from analytics.reports import formats
 from analytics.reports.columns import COLUMNS
 from analytics.reports.content import NothingToTell, make_file
 from analytics.reports.definition import Definition, Format
+from analytics.reports.formats import excel
 from analytics.reports.groups import measure_extent
 from analytics.reports.permissions import Rights
 from analytics.reports.queries import chosen
@@ -126,7 +126,7 @@ def test_a_workbook_has_typed_cells_a_frozen_head_and_a_filter(tmp_path):
 
 
 def test_rows_beyond_a_sheet_go_on_in_the_next(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "ROWS_A_SHEET", 2)
+    monkeypatch.setattr(excel, "ROWS_A_SHEET", 2)
     asked("Who?", visitors=5)
     book = sheet(tmp_path, "question")
     assert [[cell.value for cell in page["A"]] for page in book] == [["question", "Who?", "Who?"]] * 2 + [

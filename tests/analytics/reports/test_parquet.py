@@ -8,11 +8,11 @@ import pytest
 from pyarrow import parquet
 
 from analytics.models import StoredReport
-from analytics.reports import parquet as columnar
 from analytics.reports.admin.form import ReportForm
 from analytics.reports.columns import COLUMNS, SCHEMA_VERSION
 from analytics.reports.content import make_file
 from analytics.reports.definition import Format
+from analytics.reports.formats import parquet as columnar
 from analytics.reports.run import work_on
 from docs.generate import reports as reports_page
 from tests.analytics.reports.rows import EVERYTHING, asked, definition, stored
@@ -91,7 +91,7 @@ def test_without_the_extra_it_is_not_offered_and_a_saved_report_says_why(monkeyp
     user = UserFactory(is_superuser=True)
     assert "parquet" in dict(ReportForm(user=user).fields["format"].choices)
     report = stored(user, "question", format="parquet")
-    monkeypatch.setattr("analytics.reports.formats.is_installed", lambda: False)
+    monkeypatch.setattr("analytics.reports.formats.writers.is_installed", lambda: False)
     assert "parquet" not in dict(ReportForm(user=user).fields["format"].choices)
     work_on(report.pk)
     report.refresh_from_db()

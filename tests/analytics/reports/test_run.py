@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from analytics.counts.refresh import count_changed
 from analytics.models import StoredReport
-from analytics.reports import formats
 from analytics.reports import run as reports_run
 from analytics.reports.files import file_path, folder, sweep
+from analytics.reports.formats import excel, parquet, writers
 from analytics.reports.run import work_on
 from analytics.reports.services import cancel_export, delete_export, queue_export
 from analytics.retention.run import apply_retention
@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_no_half_file(analyst, kind, monkeypatch):
     def no_space(self, values):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for writer in (formats.CommaSeparated, formats.Lines, formats.Sheets, formats.Columnar):
+    for writer in (writers.CommaSeparated, writers.Lines, excel.Sheets, parquet.Columnar):
         monkeypatch.setattr(writer, "write", no_space)
     report = stored(analyst, "question", format=kind)
     work_on(report.pk)

@@ -17,8 +17,12 @@ from pytest_django import Settings
 from analytics.models import RetentionRun
 from core.inference.entailment import model as entailment
 from knowledge.models import Passage
+from knowledge.retrieval import tuning
 from knowledge.retrieval.live_index import forget_indexes
+from knowledge.retrieval.tuning import advised_candidates
 from marcelcms import env
+from marcelcms.doctor.checks.work import vector_search
+from marcelcms.doctor.findings import Level
 from marcelcms.doctor.report import LOOKS
 from marcelcms.health import heartbeats
 from tests.analytics.inbox.mail_server import mail_server, use
@@ -90,6 +94,25 @@ def test_an_index_that_differs_is_found(sound: None) -> None:
     healthy, wrong = examine()
     assert not healthy
     assert any("documents: 1" in finding["said"] for finding in wrong["index"])
+
+
+@pytest.mark.parametrize(
+    ("passages", "advised"),
+    [(0, 100), (199_999, 100), (200_000, 200), (599_999, 200), (600_000, 400), (3_000_000, 400)],
+)
+def test_more_candidates_are_advised_for_more_passages(passages: int, advised: int) -> None:
+    assert advised_candidates(passages) == advised
+
+
+def test_a_vector_search_that_keeps_too_few_candidates_is_told(
+    pages: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [finding.level for finding in vector_search()] == [Level.OK]
+    monkeypatch.setattr(tuning, "CANDIDATES", ((1, 400), (0, 100)))
+    (finding,) = vector_search()
+    assert (finding.level, "HNSW_EF_SEARCH=400" in finding.todo) == (Level.WARN, True)
+    settings.HNSW_EF_SEARCH = 400
+    assert [finding.level for finding in vector_search()] == [Level.OK]
 
 
 def test_a_folder_that_cannot_hold_the_lexical_index_is_told(sound: None, settings: Settings, tmp_path: Path) -> None:

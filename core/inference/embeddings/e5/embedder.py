@@ -14,7 +14,7 @@ from core.hashing import fingerprint
 from core.inference.embeddings.calibration import Band, Scale
 from core.inference.embeddings.e5.package import LARGEST, VERSION, PackagedE5
 from core.inference.embeddings.e5.pieces import load_pieces
-from core.inference.onnx.cache import made_once
+from core.inference.onnx.cache import load_made
 from core.inference.onnx.graph import EMBEDDINGS, encoder
 from core.inference.onnx.session import EncoderSession
 
@@ -46,8 +46,10 @@ class MultilingualEmbedder:
         package = PackagedE5()
         made = model_file(folder)
         # Version 0.2 names the graph's output otherwise: after a way back it must find its own file.
-        graph = made_once(made.with_name(f"{made.name}-2.onnx"), lambda: encoder(package))
-        self._session = EncoderSession(graph, threads=threads)
+        target = made.with_name(f"{made.name}-2.onnx")
+        self._session = load_made(
+            target, lambda: encoder(package), lambda graph: EncoderSession(graph, threads=threads)
+        )
         self._pieces = load_pieces(made.with_name(f"{made.name}.model"))
 
     def count_tokens(self, text: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.inference.embeddings.e5.package import PackagedE5, unpacked
-from core.inference.onnx.cache import made_once
+from core.inference.onnx.cache import load_made
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,9 @@ class Pieces:
         self._words, self._normalise = package.words(), package.normalise
         positions = package.vector("emb.pos").reshape(self.window, -1)
         self._places: NDArray[np.float32] = positions + package.vector("emb.type")[: package.shape.width]
-        made_once(vocabulary, package.sentencepiece_model)
-        self._pieces: SentencePieceProcessor = SentencePieceProcessor(model_file=str(vocabulary))
+        self._pieces: SentencePieceProcessor = load_made(
+            vocabulary, package.sentencepiece_model, lambda file: SentencePieceProcessor(model_file=str(file))
+        )
 
     def ids(self, text: str) -> list[int]:
         ids: list[int] = self._pieces.encode(self._normalise(text))

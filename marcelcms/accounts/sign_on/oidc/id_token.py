@@ -1,13 +1,13 @@
-"""ID tokens: nothing in one is believed before its signature, and for whom and when it was made, are checked."""
+"""ID tokens: nothing in one is believed before its signature, and for whom and when it was made, are checked.
+
+The libraries are loaded where they are used, since only a process that logs staff in needs them.
+"""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from authlib.oidc.core import CodeIDToken
-from joserfc import jwt
-from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet
-from joserfc.jws import JWSRegistry
+if TYPE_CHECKING:
+    from joserfc.jwk import KeySet
 
 #: Signatures by a key pair; none, and those by a secret that a public key could pass for (HS256), are not among them.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA")
@@ -34,6 +34,9 @@ def read_id_token(
     now: int,
 ) -> dict[str, Any]:
     """Return the claims. `keys` returns the provider's key set, fetched anew if True. Raise InvalidToken."""
+    from authlib.oidc.core import CodeIDToken
+    from joserfc.errors import JoseError
+
     try:
         header, claims = _verified(token, keys)
         options: dict[str, Any] = {
@@ -57,6 +60,10 @@ def read_id_token(
 
 def _verified(token: str, keys: Callable[[bool], Mapping[str, Any]]) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """Return header and claims; a key that is not known may have followed another, so keys are fetched anew once."""
+    from joserfc import jwt
+    from joserfc.errors import BadSignatureError, InvalidKeyIdError
+    from joserfc.jws import JWSRegistry
+
     registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
     try:
         read = jwt.decode(token, _signing(keys(False)), registry=registry)
@@ -65,7 +72,9 @@ def _verified(token: str, keys: Callable[[bool], Mapping[str, Any]]) -> tuple[Ma
     return read.header, read.claims
 
 
-def _signing(keys: Mapping[str, Any]) -> KeySet:
+def _signing(keys: Mapping[str, Any]) -> "KeySet":
     """Return the public keys for signatures; a provider may publish others beside them."""
+    from joserfc.jwk import KeySet
+
     found = [key for key in keys["keys"] if key.get("kty") in {"RSA", "EC", "OKP"} and key.get("use", "sig") == "sig"]
     return KeySet.import_key_set({"keys": found})

@@ -1,17 +1,21 @@
-"""The directory's OpenID Connect provider: its addresses and keys, and what is asked of it."""
+"""The directory's OpenID Connect provider: its addresses and keys, and what is asked of it.
 
+The libraries are loaded where they are used, since only a process that logs staff in needs them.
+"""
+
+import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
-import requests
-from authlib.common.errors import AuthlibBaseError
-from authlib.integrations.requests_client import OAuth2Session
 from django.conf import settings
 from django.core.cache import cache
 from django.urls import reverse
 
 from marcelcms.env import is_https_or_loopback
+
+if TYPE_CHECKING:
+    from authlib.integrations.requests_client import OAuth2Session
 
 SECONDS = 10
 KEPT_SECONDS = 3600
@@ -71,6 +75,9 @@ def authorization_url(*, state: str, nonce: str, verifier: str) -> str:
 
 def exchange(code: str, *, verifier: str) -> Mapping[str, Any]:
     """Return the tokens for a code. Raise CodeRefused or ProviderUnavailable."""
+    from authlib.common.errors import AuthlibBaseError
+    from requests import RequestException
+
     known = metadata().get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     with _session() as session:
         if settings.OIDC_CLIENT_SECRET and "client_secret_basic" not in known:
@@ -84,7 +91,7 @@ def exchange(code: str, *, verifier: str) -> Mapping[str, Any]:
             )
         except AuthlibBaseError as error:
             raise CodeRefused(error.error or "") from error
-        except (requests.RequestException, ValueError) as error:
+        except (RequestException, ValueError) as error:
             raise ProviderUnavailable(type(error).__name__) from error
 
 
@@ -107,7 +114,9 @@ def end_session_url(id_token: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
 
-def _session() -> OAuth2Session:
+def _session() -> "OAuth2Session":
+    from authlib.integrations.requests_client import OAuth2Session
+
     return OAuth2Session(
         settings.OIDC_CLIENT_ID,
         settings.OIDC_CLIENT_SECRET or None,
@@ -119,13 +128,15 @@ def _session() -> OAuth2Session:
 
 
 def _get_json(address: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+    import requests
+
     try:
         answer = requests.get(address, headers=headers, timeout=SECONDS, allow_redirects=False, stream=True)
         with answer:
             body = answer.raw.read(MOST_BYTES + 1, decode_content=True)
             if answer.status_code != requests.codes.ok or len(body) > MOST_BYTES:
                 raise ProviderUnavailable(f"{address} answers with {answer.status_code}")
-            document = requests.compat.json.loads(body)  # type: ignore[attr-defined]
+            document = json.loads(body)
     except (requests.RequestException, OSError, ValueError) as error:
         raise ProviderUnavailable(type(error).__name__) from error
     if not isinstance(document, dict):

@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from authlib.common.security import generate_token
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.cache import never_cache
@@ -22,7 +21,7 @@ ONCE = ("state", "code", "iss", "error")
 
 def start(request: HttpRequest) -> HttpResponse:
     """Send the browser to the provider, and note what has to come back."""
-    state, nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32), generate_token(64)
+    state, nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48)
     try:
         address = provider.authorization_url(state=state, nonce=nonce, verifier=verifier)
     except provider.ProviderUnavailable as error:

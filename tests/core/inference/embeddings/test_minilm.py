@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,6 +86,15 @@ def test_the_rewritten_model_is_made_once(tmp_path: object) -> None:
     before = made.stat().st_mtime_ns
     MiniLMEmbedder(folder=tmp_path)  # type: ignore[arg-type]
     assert made.stat().st_mtime_ns == before
+
+
+def test_a_model_whose_file_breaks_off_is_made_again(tmp_path: Path) -> None:
+    vectors = MiniLMEmbedder(folder=tmp_path).embed(TEXTS[:2])
+    (made,) = tmp_path.iterdir()
+    whole = made.read_bytes()
+    made.write_bytes(whole[: len(whole) // 2])
+    assert np.array_equal(MiniLMEmbedder(folder=tmp_path).embed(TEXTS[:2]), vectors)
+    assert made.read_bytes() == whole
 
 
 def test_a_model_path_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,10 @@
-"""Files of rows, written row by row: CSV and JSON Lines as text, Excel's through openpyxl; none is held in memory."""
+"""Reports as workbooks, through openpyxl, which only the process loads that writes one."""
 
-import csv
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from lxml.etree import SerialisationError
 from openpyxl import Workbook
@@ -16,84 +13,10 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._writer import ALL_TEMP_FILES, WorksheetWriter
 
-from analytics.reports.columns import COLUMNS, cell_formatter, csv_cell_formatter, heading, json_value
-from analytics.reports.definition import FORMATS, Format
-from analytics.reports.parquet import Columnar, is_installed
+from analytics.reports.columns import COLUMNS, cell_formatter, heading
 
 #: Rows that a sheet of Excel has, less the headings; what is more goes on in the next sheet.
 ROWS_A_SHEET = 1_048_575
-CONTENT_TYPES = {
-    Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    Format.CSV: "text/csv; charset=utf-8",
-    Format.JSONL: "application/jsonl; charset=utf-8",
-    Format.PARQUET: "application/vnd.apache.parquet",
-}
-
-
-class Writer(Protocol):
-    def write(self, values: Sequence[Any]) -> None:
-        """Write one row: a value a column, as `columns.typed` gives them. Raise OSError."""
-
-    def close(self) -> None:
-        """Finish the file. Raise OSError."""
-
-    def abandon(self) -> None:
-        """Release everything; the file is not to be read."""
-
-
-def writer(kind: Format, path: Path, columns: Sequence[str]) -> Writer:
-    """Begin the file with its headings. Raise OSError."""
-    match kind:
-        case Format.XLSX:
-            return Sheets(path, columns)
-        case Format.CSV:
-            return CommaSeparated(path, columns)
-        case Format.JSONL:
-            return Lines(path, columns)
-        case Format.PARQUET:
-            return Columnar(path, columns)
-
-
-def offered_formats() -> list[tuple[Format, str | Promise]]:
-    """Return the formats that files can be made in here, each with its name."""
-    return [(kind, name) for kind, name in FORMATS.items() if kind != Format.PARQUET or is_installed()]
-
-
-class CommaSeparated:
-    """RFC 4180, in UTF-8 with the mark by which Excel knows it."""
-
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        self._cells, self._file = [*map(csv_cell_formatter, columns)], path.open("w", encoding="utf-8-sig", newline="")
-        self._rows = csv.writer(self._file)
-        self._rows.writerow([heading(key) for key in columns])
-
-    def write(self, values: Sequence[Any]) -> None:
-        self._rows.writerow([make(value) for make, value in zip(self._cells, values, strict=True)])
-
-    def close(self) -> None:
-        self._file.close()
-
-    def abandon(self) -> None:
-        with suppress(OSError):
-            self._file.close()
-
-
-class Lines:
-    """One JSON object a line, for programs: keys and codes are not translated, texts are as they are."""
-
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        self._columns, self._file = columns, path.open("w", encoding="utf-8", newline="\n")
-
-    def write(self, values: Sequence[Any]) -> None:
-        row = {key: json_value(value) for key, value in zip(self._columns, values, strict=True)}
-        self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-    def close(self) -> None:
-        self._file.close()
-
-    def abandon(self) -> None:
-        with suppress(OSError):
-            self._file.close()
 
 
 class Sheets:
