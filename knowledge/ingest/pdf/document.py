@@ -53,9 +53,15 @@ def read_document(
 
 
 def write_text(
-    pages: Pages, write: Write, *, bookmarks: Sequence[Bookmark] = (), title: str = "", leave_pictures: bool = False
+    pages: Pages,
+    write: Write,
+    *,
+    bookmarks: Sequence[Bookmark] = (),
+    title: str = "",
+    leave_pictures: bool = False,
+    marks_pages: bool = True,
 ) -> PdfText:
-    """Write the text of extracted pages; changes their elements. Raises BadPdf."""
+    """Write the text of extracted pages, with a mark where each begins; changes their elements. Raises BadPdf."""
     pictures = tuple(page.number for page in pages if page.is_picture)
     may_be_empty = leave_pictures and any(page.is_picture or page.is_recognised for page in pages)
     _check_legible(pages, pictures, may_be_empty=may_be_empty)
@@ -72,7 +78,7 @@ def write_text(
     headings = find_headings(pages, bookmarks=bookmarks, entries=entries, title=stated)
     lines = pages.lines()
     known = vocabulary(line.text for line in lines)
-    for piece in Writer(known).markdown(compose_blocks(pages, headings)):
+    for piece in Writer(known, marks_pages=marks_pages).markdown(compose_blocks(pages, headings)):
         write(piece)
     warnings = tuple(remark_on_pages(find_unread(pages), of=len(pages)))
     return PdfText(title=title, language=_language(lines), pages=len(pages), pictures=pictures, warnings=warnings)

@@ -159,11 +159,22 @@ def _page(page: PlumberPage, number: int, limits: Limits, read: Sequence[ReadLin
     chars, unmapped = _upright(raw, width, height, left, above)
     found = Page(number, width, height, unmapped=unmapped, is_recognised=read is not None)
     measure_pictures(found, [clip_picture(picture, width, height, left, above) for picture in pictures], chars)
-    chars += characters_read(read or (), width=width, height=height, beside=chars)
-    found.characters = sum(not char.text.isspace() for char in chars)
-    boxes, rest = find_tables(chars, rules, number=number)
-    found.elements = aligned(arrange_lines(rest, boxes, number=number))
+    _compose(found, chars, rules, read or ())
     return found
+
+
+def page_read(read: Sequence[ReadLine] | None, *, width: float, height: float) -> Page:
+    """Return the page that is one picture, with what OCR has read on it; None if that is still to come."""
+    found = Page(1, width, height, pictures=1.0, is_recognised=read is not None)
+    _compose(found, [], [], read or ())
+    return found
+
+
+def _compose(page: Page, chars: list[Char], rules: Sequence[Rule], read: Sequence[ReadLine]) -> None:
+    chars += characters_read(read, width=page.width, height=page.height, beside=chars)
+    page.characters = sum(not char.text.isspace() for char in chars)
+    boxes, rest = find_tables(chars, rules, number=page.number)
+    page.elements = aligned(arrange_lines(rest, boxes, number=page.number))
 
 
 def _things(container: LTContainer[Any]) -> Iterator[LTComponent]:
