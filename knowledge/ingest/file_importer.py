@@ -27,7 +27,7 @@ from knowledge.ingest.titles import own_title, tell_apart
 from knowledge.models import Collection, Document, PdfUpload
 
 #: Increased when the reader improves: the same file is then read again.
-READER = 4
+READER = 5
 #: An upload whose reading reports no page for so long has lost its task.
 LOST = timedelta(minutes=3)
 TELL_SECONDS = 1.0

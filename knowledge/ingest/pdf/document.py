@@ -1,6 +1,6 @@
 """A PDF's pages into one text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from core.language import LOOKED_AT, guess_language
@@ -16,7 +16,7 @@ from knowledge.ingest.pdf.markdown import Writer
 from knowledge.ingest.pdf.pages import Pages
 from knowledge.ingest.pdf.pictures import find_unread
 from knowledge.ingest.pdf.toc import without_contents
-from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Limits, Line, PdfText
+from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Element, Limits, PdfText, Table
 from knowledge.ingest.pdf.types import gettext_noop as _
 from knowledge.ingest.pdf.words import comparable, vocabulary
 
@@ -81,16 +81,22 @@ def write_text(
     for piece in Writer(known, marks_pages=marks_pages).markdown(compose_blocks(pages, headings)):
         write(piece)
     warnings = tuple(remark_on_pages(find_unread(pages), of=len(pages)))
-    return PdfText(title=title, language=_language(lines), pages=len(pages), pictures=pictures, warnings=warnings)
+    language = _language((line.text for line in lines) if lines else _cells(pages.elements()))
+    return PdfText(title=title, language=language, pages=len(pages), pictures=pictures, warnings=warnings)
 
 
-def _language(lines: Iterable[Line]) -> str:
+def _cells(elements: Iterable[Element]) -> Iterator[str]:
+    tables = (element for element in elements if isinstance(element, Table))
+    return (cell for table in tables for row in (table.header, *table.rows) for cell in row if cell)
+
+
+def _language(texts: Iterable[str]) -> str:
     """Guess the language by the beginning of the text."""
     beginning: list[str] = []
     letters = 0
-    for line in lines:
-        beginning.append(line.text)
-        letters += len(line.text)
+    for text in texts:
+        beginning.append(text)
+        letters += len(text)
         if letters >= LOOKED_AT:
             break
     return guess_language(" ".join(beginning))

@@ -19,9 +19,10 @@ from pdfplumber.utils.exceptions import PdfminerException
 from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.pdf.content import check_content, page_layout
 from knowledge.ingest.pdf.layout.lines import arrange_lines
-from knowledge.ingest.pdf.layout.recognised import characters_read
+from knowledge.ingest.pdf.layout.recognised import characters_read, place_lines
 from knowledge.ingest.pdf.pictures import clip_picture, measure_pictures
 from knowledge.ingest.pdf.tables.finder import find_tables
+from knowledge.ingest.pdf.tables.recognised import read_columns
 from knowledge.ingest.pdf.tables.unruled import aligned
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
 from knowledge.ingest.pdf.types import gettext_noop as _
@@ -171,10 +172,11 @@ def page_read(read: Sequence[ReadLine] | None, *, width: float, height: float) -
 
 
 def _compose(page: Page, chars: list[Char], rules: Sequence[Rule], read: Sequence[ReadLine]) -> None:
-    chars += characters_read(read, width=page.width, height=page.height, beside=chars)
-    page.characters = sum(not char.text.isspace() for char in chars)
-    boxes, rest = find_tables(chars, rules, number=page.number)
-    page.elements = aligned(arrange_lines(rest, boxes, number=page.number))
+    placed = place_lines(read, width=page.width, height=page.height, beside=chars)
+    tables, lines = read_columns(placed, number=page.number)
+    page.characters = sum(not char.text.isspace() for char in [*chars, *characters_read(placed)])
+    boxes, rest = find_tables([*chars, *characters_read(lines)], rules, number=page.number)
+    page.elements = aligned(arrange_lines(rest, [*boxes, *tables], number=page.number))
 
 
 def _things(container: LTContainer[Any]) -> Iterator[LTComponent]:
