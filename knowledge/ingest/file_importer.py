@@ -50,12 +50,13 @@ def import_file(
     url: str = "",
     kind: Format | None = None,
     refuse_photographs: bool = False,
+    anew: bool = False,
     progress: Progress | None = None,
 ) -> Imported:
     """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is; of one that
-    changed, what staff corrected stays. The caller indexes next.
+    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is, but for `anew`; of
+    one that changed, what staff corrected stays. The caller indexes next.
     Raises BadFile, with nothing saved, and OSError; NoText for a picture that is too small for text, or with
     `refuse_photographs` looks like a photograph.
     """
@@ -67,7 +68,8 @@ def import_file(
     url = url or f"{settings.PUBLIC_URL}/{quote(kept)}"
     there = collection.documents.filter(url=url).first()
     before = str(there.file) if there else ""
-    if there and before == kept and there.metadata.get("reader") == READER and default_storage.exists(kept):
+    is_read = before == kept and default_storage.exists(kept) and not anew
+    if there and is_read and there.metadata.get("reader") == READER:
         return Imported("unchanged", there.pk)
     recognised = recognised_pages(digest)
     options = {"refuse_photographs": True} if refuse_photographs and kind.is_picture else {}
@@ -165,7 +167,7 @@ def import_upload(upload_id: int) -> int | None:
     if not claimable.filter(pk=upload_id).update(status=reading, changed_at=now):
         return None
     rows = PdfUpload.objects.filter(pk=upload_id)
-    upload = rows.select_related("collection").get()
+    upload = rows.select_related("collection", "document__collection").get()
     told = time.monotonic()
 
     def progress(page: int, of: int) -> None:
@@ -176,9 +178,7 @@ def import_upload(upload_id: int) -> int | None:
 
     document_id: int | None = None
     try:
-        imported = import_file(
-            Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress
-        )
+        imported = _import(upload, progress)
     except BadFile as bad:
         status, remarks = PdfUpload.Status.FAILED, _list_remarks(bad)
     except FileNotFoundError:
@@ -193,9 +193,28 @@ def import_upload(upload_id: int) -> int | None:
         remarks=[{"template": said.template, "values": dict(said.values)} for said in remarks],
         changed_at=timezone.now(),
     )
-    with suppress(OSError):  # the storage has its own copy
-        default_storage.delete(str(upload.file))
+    if upload.file:
+        with suppress(OSError):  # the storage has its own copy
+            default_storage.delete(str(upload.file))
     return document_id
+
+
+def _import(upload: PdfUpload, progress: Progress) -> Imported:
+    """Import an upload, or read its document's own file again. Raises BadFile and OSError."""
+    if upload.file:
+        return import_file(Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress)
+    document = upload.document
+    if document is None or not document.file:
+        raise FileNotFoundError
+    return import_file(
+        Path(document.file.path),
+        name=upload.name,
+        collection=document.collection,
+        url=document.url,
+        kind=find_format(str(document.file)),
+        anew=True,
+        progress=progress,
+    )
 
 
 def _list_remarks(bad: BadFile) -> list[Said]:
