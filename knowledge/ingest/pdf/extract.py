@@ -31,6 +31,8 @@ UNMAPPED = re.compile(r"\(cid:\d+\)")
 #: Bullets of symbol fonts, which have no place in Unicode, and of standard ones, which pdfminer does not map.
 BULLETS = dict.fromkeys([*"\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf02d\uf0be", "(cid:127)"], "•")
 TAIL = 4096
+#: How many packs of objects stay parsed: those of a page's fonts and of its neighbours are asked for again at once.
+PACKS = 8
 #: A rectangle that is not wider than this is a line.
 THIN = 3.0
 #: How much of a page must stand on its side to be read that way rather than taken for a stamp in the margin.
@@ -129,8 +131,11 @@ def _kind(error: BaseException) -> str:
 
 
 def _forget(pdf: PDF, page: PDFPage) -> None:
-    """Drop the page, and the decoded streams that pdfminer keeps for every page it has seen."""
+    """Drop the page, and what pdfminer keeps of every page it has seen: decoded streams, and objects out of them."""
     page.contents = []
+    parsed = pdf.doc._parsed_objs
+    while len(parsed) > PACKS:
+        del parsed[next(iter(parsed))]
     for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
         if isinstance(value, PDFStream) or key == page.pageid:
             del pdf.doc._cached_objs[key]
