@@ -31,7 +31,7 @@ from knowledge.admin.courses import link_to
 from knowledge.admin.document_filters import DocumentValidityFilter, IndexedFilter, LanguageFilter, SourceFilter
 from knowledge.admin.document_history import find_conflict, report_deletion, restore_view, versions_view
 from knowledge.admin.editions import DocumentEditions
-from knowledge.admin.uploads import PictureFilter, describe_pictures, list_read_passages
+from knowledge.admin.uploads import FilesReadAgain, PictureFilter, describe_pictures, list_read_passages
 from knowledge.editions.terms import check_term
 from knowledge.models import Collection, Document, FlaggedText, Passage
 from knowledge.models.courses import find_course
@@ -83,6 +83,7 @@ def shows_list(request: HttpRequest) -> bool:
 @admin.register(Document)
 class DocumentAdmin(
     DocumentEditions,
+    FilesReadAgain,
     PublishingAdmin,
     BackAdmin,
     OptimisticLockAdmin,
@@ -120,7 +121,7 @@ class DocumentAdmin(
     )
     list_per_page = 50
     show_full_result_count = False
-    actions = ["publish", "archive", "reindex", "join_editions", "part_editions", "release_editions"]
+    actions = ["publish", "archive", "reindex", "read_again", "join_editions", "part_editions", "release_editions"]
     readonly_fields = ["editions", "preview", "passages", "created_at", "updated_at"]
     fieldsets = [
         (None, {"fields": ["title", "url", "collection", "language", "status"]}),

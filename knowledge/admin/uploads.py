@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Exists, OuterRef, QuerySet
@@ -27,12 +28,13 @@ from knowledge.ingest.formats.types import BadFile, Said
 from knowledge.ingest.ocr.reader import is_installed
 from knowledge.models import Collection, Document, Passage, PdfUpload, PicturePage
 from knowledge.models.collections import CollectionQuerySet
-from knowledge.services.documents import upload_files
+from knowledge.services.documents import read_files_again, upload_files
 
 if TYPE_CHECKING:
     PdfUploadModelAdmin = admin.ModelAdmin[PdfUpload]
+    AnyModelAdmin = admin.ModelAdmin[Any]
 else:
-    PdfUploadModelAdmin = admin.ModelAdmin
+    PdfUploadModelAdmin, AnyModelAdmin = admin.ModelAdmin, object
 
 logger = logging.getLogger(__name__)
 MOST_FILES = 50
@@ -160,6 +162,26 @@ def list_read_passages(document: Document, passages: Iterable[Passage]) -> set[i
         if has_recognised_line(passage.text, [line[0] for lines in pages for line in lines]):
             found.add(passage.pk)
     return found
+
+
+class FilesReadAgain(AnyModelAdmin):
+    """The action that reads documents' files again: for remarks, and a reader, that came after they were imported."""
+
+    @admin.action(description=_("Read the files of the selected documents again"), permissions=["add"])
+    def read_again(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponse | None:
+        chosen = [document for document in queryset.select_related("collection") if document.file]
+        if not chosen:
+            self.message_user(request, _("None of these documents comes from a file."), messages.WARNING)
+            return None
+        count = read_files_again(documents=chosen)
+        LogEntry.objects.log_actions(cast("int", request.user.pk), chosen, CHANGE, gettext("file read again"))
+        message = ngettext(
+            "%d file is being read again. This page shows its progress.",
+            "%d files are being read again. This page shows their progress.",
+            count,
+        )
+        self.message_user(request, message % count, messages.SUCCESS)
+        return redirect("admin:knowledge_pdfupload_changelist")
 
 
 @admin.register(PdfUpload)

@@ -27,7 +27,7 @@ from knowledge.ingest.titles import own_title, tell_apart
 from knowledge.models import Collection, Document, PdfUpload
 
 #: Increased when the reader improves: the same file is then read again.
-READER = 4
+READER = 5
 #: An upload whose reading reports no page for so long has lost its task.
 LOST = timedelta(minutes=3)
 TELL_SECONDS = 1.0
@@ -49,26 +49,31 @@ def import_file(
     name: str = "",
     url: str = "",
     kind: Format | None = None,
+    refuse_photographs: bool = False,
+    anew: bool = False,
     progress: Progress | None = None,
 ) -> Imported:
     """Import a file as one document, published at `url`, or by ourselves if none is given.
 
-    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is; of one that
-    changed, what staff corrected stays. The caller indexes next.
-    Raises BadFile, with nothing saved, and OSError.
+    Its format is `kind`, or what its name ends in. A file that was imported before is left as it is, but for `anew`; of
+    one that changed, what staff corrected stays. The caller indexes next.
+    Raises BadFile, with nothing saved, and OSError; NoText for a picture that is too small for text, or with
+    `refuse_photographs` looks like a photograph.
     """
     name = strip_nul(name or path.name)
     kind = kind or find_format(name)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    kept = stored_name(digest, name, kind.suffix)
+    kept = stored_name(digest, name, kind)
     url = url or f"{settings.PUBLIC_URL}/{quote(kept)}"
     there = collection.documents.filter(url=url).first()
     before = str(there.file) if there else ""
-    if there and before == kept and there.metadata.get("reader") == READER and default_storage.exists(kept):
+    is_read = before == kept and default_storage.exists(kept) and not anew
+    if there and is_read and there.metadata.get("reader") == READER:
         return Imported("unchanged", there.pk)
     recognised = recognised_pages(digest)
-    text = _read(path, kind=kind, name=name, recognised=recognised, progress=progress)
+    options = {"refuse_photographs": True} if refuse_photographs and kind.is_picture else {}
+    text = _read(path, kind=kind, name=name, recognised=recognised, progress=progress, **options)
     remarks = (*text.warnings, *_pictures(text), *_namesakes(collection, name, url))
     keep(path, kept)
     record = _record(text, collection=collection, url=url, name=name, digest=digest, kept=kept)
@@ -95,11 +100,13 @@ def read_again(document: Document) -> DocumentRecord:
     return _record(text, collection=document.collection, url=document.url, name=name, digest=digest, kept=kept)
 
 
-def _read(path: Path, *, kind: Format, name: str, recognised: Recognised, progress: Progress | None) -> FileText:
-    if kind.suffix != ".pdf":
+def _read(
+    path: Path, *, kind: Format, name: str, recognised: Recognised, progress: Progress | None, **options: bool
+) -> FileText:
+    if kind.suffix != ".pdf" and not kind.is_picture:
         return read_file(path, kind=kind, name=name, limits=limits(), progress=progress)
-    with reading_options(recognised) as options:
-        return read_file(path, kind=kind, name=name, limits=limits(), progress=progress, **options)
+    with reading_options(recognised) as further:
+        return read_file(path, kind=kind, name=name, limits=limits(), progress=progress, **options, **further)
 
 
 def _record(text: FileText, *, collection: Collection, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
@@ -128,6 +135,8 @@ def _pictures(text: FileText) -> list[Said]:
     """Tell of pages that are pictures."""
     if not text.pictures:
         return []
+    if not text.pages:
+        return [Said(_("it is a picture, which is being read by OCR"))]
     left_out = _("{scanned} of {count} pages are pictures of text and were left out: {pages}")
     waiting = _("{scanned} of {count} pages are pictures of text and are being read by OCR: {pages}")
     named = name_pages(text.pictures)
@@ -158,7 +167,7 @@ def import_upload(upload_id: int) -> int | None:
     if not claimable.filter(pk=upload_id).update(status=reading, changed_at=now):
         return None
     rows = PdfUpload.objects.filter(pk=upload_id)
-    upload = rows.select_related("collection").get()
+    upload = rows.select_related("collection", "document__collection").get()
     told = time.monotonic()
 
     def progress(page: int, of: int) -> None:
@@ -169,9 +178,7 @@ def import_upload(upload_id: int) -> int | None:
 
     document_id: int | None = None
     try:
-        imported = import_file(
-            Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress
-        )
+        imported = _import(upload, progress)
     except BadFile as bad:
         status, remarks = PdfUpload.Status.FAILED, _list_remarks(bad)
     except FileNotFoundError:
@@ -186,9 +193,28 @@ def import_upload(upload_id: int) -> int | None:
         remarks=[{"template": said.template, "values": dict(said.values)} for said in remarks],
         changed_at=timezone.now(),
     )
-    with suppress(OSError):  # the storage has its own copy
-        default_storage.delete(str(upload.file))
+    if upload.file:
+        with suppress(OSError):  # the storage has its own copy
+            default_storage.delete(str(upload.file))
     return document_id
+
+
+def _import(upload: PdfUpload, progress: Progress) -> Imported:
+    """Import an upload, or read its document's own file again. Raises BadFile and OSError."""
+    if upload.file:
+        return import_file(Path(upload.file.path), name=upload.name, collection=upload.collection, progress=progress)
+    document = upload.document
+    if document is None or not document.file:
+        raise FileNotFoundError
+    return import_file(
+        Path(document.file.path),
+        name=upload.name,
+        collection=document.collection,
+        url=document.url,
+        kind=find_format(str(document.file)),
+        anew=True,
+        progress=progress,
+    )
 
 
 def _list_remarks(bad: BadFile) -> list[Said]:

@@ -7,16 +7,18 @@ from pathlib import Path
 from django.core.files import File
 from django.core.files.storage import default_storage
 
+from knowledge.ingest.formats.types import Format
 from knowledge.models import Document
 
 NAME_BYTES = 60
 
 
-def stored_name(digest: str, name: str, suffix: str) -> str:
+def stored_name(digest: str, name: str, kind: Format) -> str:
     """Build the file's place in the storage, which is also its path below PUBLIC_URL."""
-    stem = unicodedata.normalize("NFKC", re.sub(rf"{re.escape(suffix)}$", "", name, flags=re.IGNORECASE))
+    endings = "|".join(map(re.escape, (kind.suffix, *kind.also)))
+    stem = unicodedata.normalize("NFKC", re.sub(rf"(?:{endings})$", "", name, flags=re.IGNORECASE))
     stem = re.sub(r"[^\w.-]+", "-", stem).strip("-._").encode()[:NAME_BYTES].decode(errors="ignore").rstrip("-._")
-    return f"documents/{digest[:16]}/{stem or 'document'}{suffix}"
+    return f"documents/{digest[:16]}/{stem or 'document'}{kind.suffix}"
 
 
 def keep(path: Path, kept: str) -> None:

@@ -24,7 +24,7 @@ class PdfUploadQuerySet(StaffScoped["PdfUpload"]):
 
 
 class PdfUpload(models.Model):
-    """A file that staff uploaded, on its way to becoming a document.
+    """A file that staff uploaded, on its way to becoming a document; without a file, its document's own is read again.
 
     Its name is that of its page's address, which proxies name to allow large requests.
     """

@@ -204,6 +204,20 @@ def upload_files(*, files: "Iterable[File[bytes]]", collection: Collection) -> l
     return uploads
 
 
+@transaction.atomic
+def read_files_again(*, documents: Iterable[Document]) -> int:
+    """Queue the documents' own files to be read as if they had just been uploaded. Return how many have one."""
+    uploads = [
+        PdfUpload(name=document.metadata["file_name"][-255:], collection=document.collection, document=document)
+        for document in documents
+        if document.file
+    ]
+    for upload in uploads:
+        upload.save()
+        import_uploaded_file.delay_on_commit(upload.pk)
+    return len(uploads)
+
+
 def delete_courses(*, courses: Iterable[Course]) -> int:
     """Delete courses with their documents; their siblings no longer name them. Return how many."""
     return delete_documents(documents=[course.document for course in courses])

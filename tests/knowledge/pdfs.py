@@ -149,6 +149,37 @@ def raw_pdf(
     return out + trailer.encode()
 
 
+def packed_pages(count: int, *, ballast: int) -> bytes:
+    """Write by hand pages whose objects lie packed in streams, as Word and TeX do, and hold so many letters each."""
+    content = zlib.compress(b"BT /F1 12 Tf 60 700 Td (Some words on a page) Tj ET")
+    first, last = 5, 4 + 2 * count
+    kids = b" ".join(f"{number} 0 R".encode() for number in range(first, last, 2))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [" + kids + b"] /Count " + str(count).encode() + b" >>",
+        stream(content),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    places = [0, *([1] * len(objects))]
+    for number in range(first, last, 2):
+        page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 3 0 R"
+        page += b" /Resources << /Font << /F1 4 0 R >> >> /PieceInfo (" + b"-" * ballast + b") >>"
+        head = f"{number} 0 ".encode()
+        packed = zlib.compress(head + page)
+        objects += [b"", stream(packed).replace(b"<<", f"<< /Type /ObjStm /N 1 /First {len(head)}".encode(), 1)]
+        places += [2, 1]
+    out, table = b"%PDF-1.5\n", b""
+    for number, (place, body) in enumerate(zip(places, [b"", *objects], strict=True)):
+        where = number + 1 if place == 2 else len(out)
+        table += bytes([place]) + (where if place else 0).to_bytes(4, "big") + b"\0\0"
+        out += f"{number} 0 obj\n".encode() + body + b"\nendobj\n" if place == 1 else b""
+    start, size = len(out), len(places)
+    table += bytes([1]) + start.to_bytes(4, "big") + b"\0\0"
+    said = f"<< /Type /XRef /W [1 4 2] /Size {size + 1} /Root 1 0 R".encode()
+    out += f"{size} 0 obj\n".encode() + stream(zlib.compress(table)).replace(b"<<", said, 1)
+    return out + f"\nendobj\nstartxref\n{start}\n%%EOF\n".encode()
+
+
 def stream(packed: bytes, filters: str = "/FlateDecode") -> bytes:
     return f"<< /Length {len(packed)} /Filter {filters} >>\nstream\n".encode() + packed + b"\nendstream"
 

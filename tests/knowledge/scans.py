@@ -1,5 +1,6 @@
 """PDFs whose pages are pictures: readable ones, and ones that mean harm."""
 
+import io
 import zlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
@@ -22,8 +23,8 @@ GERMAN = (
 
 def remove_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the extra missing, as after a usual installation."""
-    for module in ("knowledge.ingest.file_importer", "knowledge.ingest.pictures", "knowledge.admin.uploads"):
-        monkeypatch.setattr(f"{module}.is_installed", lambda: False)
+    for module in ("ingest.file_importer", "ingest.pictures", "ingest.crawl_jobs.runs", "admin.uploads"):
+        monkeypatch.setattr(f"knowledge.{module}.is_installed", lambda: False)
     monkeypatch.setattr("knowledge.ingest.ocr.reader.find_spec", lambda _name: None)
 
 
@@ -37,6 +38,18 @@ def photographed(*lines: str, turned: float = 0.0) -> Image.Image:
     page = pypdfium2.PdfDocument(pdfs.pdf(draw))[0]
     picture = page.render(scale=2, grayscale=True).to_pil().convert("L").crop((0, 130, 1190, 430))
     return picture.rotate(turned, expand=turned % 90 == 0, resample=Image.Resampling.BICUBIC, fillcolor=255)
+
+
+def file_of(picture: Image.Image, kind: str = "PNG") -> bytes:
+    """Return a picture as a file."""
+    file = io.BytesIO()
+    picture.save(file, kind)
+    return file.getvalue()
+
+
+def photograph() -> Image.Image:
+    """Return what has no ground of one shade."""
+    return Image.radial_gradient("L").resize((640, 480))
 
 
 def picture_page(picture: Image.Image, heading: str = "") -> Callable[[Sheet], None]:

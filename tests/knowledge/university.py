@@ -60,7 +60,8 @@ LEFT_OUT = {
     "/portal": "it is a login form",
     "/shell": "it is an empty shell that JavaScript would fill (“Loading ...”)",
     "/drawn": "it is an empty shell that JavaScript would fill (“Please wait ...”)",
-    "/poster": "there is no text in it",
+    "/poster": "it says nothing itself but shows a picture: /poster.png",
+    "http://elsewhere.example/plan.png": "it is a picture that a page shows, but not on this site",
     "/being-moved": "it leads to /new-home",
     "/repairs": "it says that the site is being maintained (“Scheduled maintenance”)",
     "/letter.doc": "it is of an old format (.doc): save it as .docx and take that file",
@@ -88,23 +89,42 @@ SCANS = {
         *text_pages(PROSE[1] * 3),
     ),
 }
+#: Pages that show a picture instead of many words, and one that leads to pictures.
+PICTURE_PAGES = {
+    "/plan": "<title>Plan</title><main><h1>Plan of study</h1><p>As of 2026</p>"
+    "<a href=/plan-large.png><img src=/plan-small.png width=600></a></main><footer><img src=/logo.png></footer>",
+    "/plan-elsewhere": "<title>Plan</title><main><h1>Plan elsewhere</h1>"
+    "<img src=http://elsewhere.example/plan.png></main>",
+    "/gallery": f"<title>Gallery</title><main><h1>Gallery</h1><p>{prose('gallery')}</p>"
+    "<img src=/hero.jpg><a href=/hall.jpg><img src=/hall-small.jpg></a>"
+    "<a href=/exams.jpg>Plan of the exams</a> <a href=/campus.jpg>The campus</a></main>",
+}
+PICTURES = {
+    "/poster.png": scans.file_of(scans.photographed("?")),
+    "/plan-large.png": scans.file_of(scans.photographed("!")),
+    "/exams.jpg": scans.file_of(scans.photographed("."), "JPEG"),
+}
 #: What staff are told of documents that were read.
 REMARKS = {
     "/download?id=7": "hidden sheets were left out: intern",
     "/scan.pdf": "2 of 2 pages are pictures of text and are being read by OCR: 1, 2",
     "/notice.pdf": "1 of 1 pages are pictures of text and are being read by OCR: 1",
     "/study-plan.pdf": "1 of 3 pages are pictures of text and are being read by OCR: 2",
+    **dict.fromkeys(PICTURES, "it is a picture, which is being read by OCR"),
 }
 #: What they are told of pictures where OCR is not installed.
 PICTURES_LEFT = {
     "/scan.pdf": "it was scanned: 2 of 2 pages are pictures without a text layer; recognise its text first",
     "/notice.pdf": "it was scanned: 1 of 1 pages are pictures without a text layer; recognise its text first",
     "/study-plan.pdf": "1 of 3 pages are pictures of text and were left out: 2",
+    "/poster": LEFT_OUT["/poster"],
+    **dict.fromkeys(PICTURES, "it is a picture: what it says can be read only where OCR is installed"),
 }
 #: Files that are fetched and cannot be imported, with what staff are told of each.
 REFUSED = {
     "/macro.docx": "it holds macros, which could harm whoever opens it: save it without them, as .docx",
     "/password.xlsx": "it opens with a password only: save it without one",
+    "/campus.jpg": "it looks like a photograph and not like text",
 }
 
 
@@ -119,7 +139,7 @@ def university(site: Site) -> None:
         f"http://localhost:{site.port}/study/geology", "mailto:office@uni.example", "javascript:alert(1)",
         "http://elsewhere.example/", "/session;jsessionid=A1?PHPSESSID=7", "/nofollow", "/nothing",
         "/astray", "/circular", "/hop/0", *TRAPS, "/slides.pptx", "/download?id=7", "/letter.doc",
-        *TERMS, *SCANS, *REFUSED,
+        *TERMS, *SCANS, *PICTURE_PAGES, "/macro.docx", "/password.xlsx",
     )  # fmt: skip
     groups = {"study": STUDY, "services": SERVICES, "news": NEWS, "de": GERMAN}
     add["/"] = page(html("University", links=(*(f"/{group}/" for group in groups), *specials)))
@@ -202,6 +222,9 @@ def university(site: Site) -> None:
     add["/macro.docx"] = file(offices.with_part(offices.word(), "word/vbaProject.bin", b"x"))
     add["/password.xlsx"] = file(offices.encrypted())
     add |= {path: Answer(200, body, {"Content-Type": "application/pdf"}) for path, body in SCANS.items()}
+    add |= {path: page(body.encode()) for path, body in PICTURE_PAGES.items()}
+    add |= {path: Answer(200, body, {"Content-Type": f"image/{path[-3:]}"}) for path, body in PICTURES.items()}
+    add["/campus.jpg"] = Answer(200, scans.file_of(scans.photograph(), "JPEG"), {"Content-Type": "image/jpeg"})
     add |= {path: page(contribution(term)) for path, term in TERMS.items()}
     busy = iter([Answer(429, b"", {"Retry-After": "0"}), Answer(503, b"", {"Retry-After": "0"})])
     add["/busy"] = lambda _query: next(busy, page(html("A busy page")))
@@ -215,7 +238,7 @@ def documents(site: Site) -> set[str]:
         "/", "/hidden/first", "/hidden/second", "/chain-end", "/list?a=1&b=2", "/twin-one", "/handbook.pdf",
         "/untidy", "/behind-untidy", "/umlauts", "/behind-noindex", "/nofollow", "/behind-nothing", "/session", "/busy",
         "/deep/one", "/deep/two", "/deep/three", "/deep/four", "/astray", "/circular",
-        "/new-home", "/slides.pptx", "/download?id=7", *TERMS, *SCANS,
+        "/new-home", "/slides.pptx", "/download?id=7", *TERMS, *SCANS, *PICTURE_PAGES, *PICTURES,
         *(f"/calendar?month={number}" for number in range(1, 12)),
         *(f"/archive?start={number}" for number in range(1, 12)),
     }  # fmt: skip

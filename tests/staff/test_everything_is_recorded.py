@@ -58,7 +58,7 @@ IDLE = {
 IDLE_ACTIONS = {
     *("analytics_evaluationquestion accept", "analytics_gap open_again", "faqs_faq back_to_draft"),
     *("analytics_report delete_selected", "chat_assistant delete_selected", "knowledge_collection delete_selected"),
-    "knowledge_document publish",
+    *("knowledge_document publish", "knowledge_document read_again"),
 }
 
 

@@ -112,7 +112,7 @@ SELECT passage.id, passage.document_id, document.title, document.url, passage.he
     edition.kind, edition.begins, edition.ends,
     (SELECT jsonb_path_query_array(jsonb_agg(picture.lines), '$[*][*][0]')::text FROM knowledge_picturepage AS picture
         WHERE picture.document_id = document.id AND picture.state = 'in_text'
-        AND picture.page BETWEEN passage.page AND passage.page + {MORE_PAGES}),
+        AND picture.page BETWEEN coalesce(passage.page, 0) AND coalesce(passage.page, 0) + {MORE_PAGES}),
     (SELECT before.text FROM knowledge_passage AS before WHERE before.document_id = passage.document_id
         AND before.generation_id = passage.generation_id AND before.position = passage.position - 1
         AND before.heading_path = passage.heading_path AND NOT before.is_withheld)

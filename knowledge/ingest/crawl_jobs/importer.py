@@ -98,6 +98,7 @@ def save_file(source: Source, file: FetchedFile, *, progress: Callable[[int, int
         name=file.name,
         url=file.url,
         kind=find_format(file.path),
+        refuse_photographs=True,
         progress=progress,
     )
     with transaction.atomic():

@@ -28,8 +28,9 @@ from knowledge.ingest.crawler.messages import (
     Skipped,
     Unchanged,
 )
-from knowledge.ingest.formats.types import BadFile, Said
+from knowledge.ingest.formats.types import BadFile, NoText, Said
 from knowledge.ingest.formats.types import gettext_noop as _
+from knowledge.ingest.ocr.reader import is_installed
 from knowledge.ingest.remarks import as_json
 from knowledge.models import CrawlOutcome, CrawlRun, Source, SourcePage
 
@@ -105,6 +106,7 @@ def build_plan(source: Source, folder: Path) -> CrawlPlan:
         max_bytes=settings.PDF_MAX_MEGABYTES * 1_000_000,
         allow_private=source.allow_private,
         use_sitemaps=source.use_sitemaps,
+        reads_pictures=is_installed(),
         browser=settings.CRAWL_BROWSER,
         known={url: KnownPage(etag, modified, likeness, tuple(links)) for url, etag, modified, likeness, links in rows},
     )
@@ -155,10 +157,8 @@ class _Crawl:
                 reason = Said(_("a link leads there, but the server answers with status {status}"),
                               {"status": finding.status})  # fmt: skip
                 self._outcome(Kind.SKIPPED, finding.url, reason)
-            case Skipped() if finding.url in self.known:
-                self._lose(finding.url, finding.reason)
             case Skipped():
-                self._outcome(Kind.SKIPPED, finding.url, finding.reason)
+                self._skip(finding.url, finding.reason)
             case Alive():
                 self.waiting = finding.waiting
             case Done():
@@ -171,6 +171,9 @@ class _Crawl:
     def _file(self, file: FetchedFile) -> None:
         try:
             applied = save_file(self.source, file, progress=lambda _page, _of: self.beat())
+        except NoText as bad:
+            self._skip(file.url, bad.reason)
+            return
         except BadFile as bad:
             self._fail(file.url, bad.reason)
             return
@@ -178,6 +181,12 @@ class _Crawl:
             Path(file.path).unlink(missing_ok=True)
         self._tell(applied, file.url)
         self._index(applied)
+
+    def _skip(self, url: str, reason: Said) -> None:
+        if url in self.known:
+            self._lose(url, reason)
+        else:
+            self._outcome(Kind.SKIPPED, url, reason)
 
     def _fail(self, url: str, reason: Said) -> None:
         self._outcome(Kind.FAILED, url, reason)

@@ -35,7 +35,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A PDF or an office file that was fetched into `path`, which ends as its format does."""
+    """A PDF, an office file or a picture that was fetched into `path`, which ends as its format does."""
 
     url: str
     path: str
@@ -155,6 +155,7 @@ class CrawlPlan:
     max_bytes: int = 10_000_000
     allow_private: bool = False
     use_sitemaps: bool = True
+    reads_pictures: bool = False  # whether OCR is installed
     browser: str = ""  # the Chromium that renders pages which are empty without JavaScript; "" for none
     memory_bytes: int = 2_000_000_000
     most_ahead: int = 100  # findings, with their files, that may wait for the parent

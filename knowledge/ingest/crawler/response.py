@@ -24,6 +24,8 @@ from knowledge.ingest.html.dom import find_base, list_links, parse_html
 SECONDS = 20
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 8
+#: Directives that no picture of a page is to be read.
+NO_PICTURES = frozenset({"noindex", "none", "nofollow", "noimageindex"})
 #: A busy server is asked twice more, unless it asks for a longer pause than this.
 RETRIES, LONGEST_WAIT_S = 2, 60
 
@@ -35,15 +37,23 @@ class Read:
     page: Page
     canonical: str
     is_index_allowed: bool
+    #: What it shows instead of many words, and lies on another site.
+    pictures_elsewhere: tuple[str, ...]
 
 
 def read_page(url: str, response: Any, *, scope: Scope, is_rendered: bool = False) -> Read:
     """Read a page of the site; raises UnreadablePage."""
     headers = response.headers
-    with _in_time():
-        html = read_html(response.body, url=response.url, content_type=header(headers, "Content-Type"))
+    try:
+        with _in_time():
+            html = read_html(response.body, url=response.url, content_type=header(headers, "Content-Type"))
+    except UnreadablePage as error:
+        error.pictures = () if _header_directives(headers) & NO_PICTURES else links_on_site(error.pictures, scope)
+        raise
     directives = html.robots | _header_directives(headers)
-    links = () if directives & {"nofollow", "none"} else links_on_site(html.outgoing, scope)
+    pictures = () if directives & NO_PICTURES else html.pictures
+    outgoing = () if directives & {"nofollow", "none"} else html.outgoing
+    links = links_on_site((*outgoing, *pictures), scope)
     canonical = normalised(html.canonical)
     canonical = scope.page(canonical) if canonical and scope.is_on_site(canonical) else ""
     page = Page(
@@ -62,7 +72,9 @@ def read_page(url: str, response: Any, *, scope: Scope, is_rendered: bool = Fals
         favicon=html.favicon,
         modified=iso(html.modified),
     )
-    return Read(page, canonical if scope.is_wanted(canonical) else "", not directives & {"noindex", "none"})
+    elsewhere = tuple(url for url in map(normalised, pictures) if url and not scope.is_on_site(url))
+    is_index_allowed = not directives & {"noindex", "none"}
+    return Read(page, canonical if scope.is_wanted(canonical) else "", is_index_allowed, elsewhere)
 
 
 def links_only(response: Any, scope: Scope) -> tuple[str, ...]:

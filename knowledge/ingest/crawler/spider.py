@@ -42,7 +42,7 @@ from knowledge.ingest.crawler.response import (
 )
 from knowledge.ingest.crawler.robots import ROBOTS_NAME, RobotsForbid
 from knowledge.ingest.formats.registry import describe_unread, format_served
-from knowledge.ingest.formats.types import Said
+from knowledge.ingest.formats.types import Format, Said
 from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.html.types import EmptyShell, MovedPage, NoPage, UnreadablePage
 
@@ -148,7 +148,7 @@ class SiteSpider(Spider):
             yield from self.failed(visit, reason, response.status)
         elif kind in HTML:
             yield from self.page_read(visit, response)
-        elif served := format_served(kind, read_path(response.url)):
+        elif served := self.format_to_read(kind, response.url):
             self.keep_file(visit, response, served.suffix)
         else:
             self.skip(visit.url, describe_unread(kind, read_path(response.url)))
@@ -204,6 +204,8 @@ class SiteSpider(Spider):
             self.skip(visit.url, Said(_("it asks not to be indexed (noindex)")))
             yield from self.follow(visit, read.page.links)
             return
+        for address in read.pictures_elsewhere:
+            self.parent.tell(Skipped(address, Said(_("it is a picture that a page shows, but not on this site"))))
         if read.canonical:
             yield from self.visits([self.frontier.offer(read.canonical, depth=visit.depth, parent=None)])
         yield from self.settled(visit, self.gathering.read(visit, read.page, read.canonical))
@@ -217,7 +219,7 @@ class SiteSpider(Spider):
             links = links_only(response, self.scope)
         except UnreadablePage:
             return
-        yield from self.follow(visit, links)
+        yield from self.follow(visit, (*links, *error.pictures))
 
     def settled(self, visit: Visit, finding: Page | Skipped | None) -> Iterator[Request]:
         if isinstance(finding, Page):
@@ -225,6 +227,11 @@ class SiteSpider(Spider):
             yield from self.follow(visit, finding.links)
         elif finding:
             self.parent.tell(finding)
+
+    def format_to_read(self, kind: str, url: str) -> Format | None:
+        """Return the format of a file that is to be fetched; of pictures only where OCR reads them."""
+        served = format_served(kind, read_path(url))
+        return served if served and (self.plan.reads_pictures or not served.is_picture) else None
 
     def keep_file(self, visit: Visit, response: Any, suffix: str) -> None:
         self.files += 1
@@ -294,7 +301,7 @@ class SiteSpider(Spider):
 
     def on_headers(self, headers: Any, request: Request) -> None:
         kind = header(headers, "Content-Type").partition(";")[0].strip().lower()
-        if "visit" in request.meta and kind not in HTML and not format_served(kind, read_path(request.url)):
+        if "visit" in request.meta and kind not in HTML and not self.format_to_read(kind, request.url):
             raise StopDownload(fail=False)
 
     # --- the end ---

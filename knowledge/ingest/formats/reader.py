@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import IO, Any
 
-from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, Progress
+from knowledge.ingest.formats.types import BadFile, FileText, Format, Limits, NoText, Progress
 from knowledge.ingest.formats.types import gettext_noop as _
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -86,7 +86,8 @@ def _result(process: "subprocess.Popen[bytes]", name: str, limits: Limits, progr
         if "text" in value:
             return replace(FileText.from_wire(value["text"]), markdown="".join(pieces))
         if "bad" in value:
-            raise BadFile(value["bad"], page=value["page"], name=name, **value["values"])
+            error = BadFile if value.get("is_text", True) else NoText
+            raise error(value["bad"], page=value["page"], name=name, **value["values"])
         page = value["page"]
         if progress and page:
             progress(page, value["of"])

@@ -13,7 +13,7 @@ from knowledge.ingest.formats.types import gettext_noop as _
 def find_formats() -> dict[str, Format]:
     names = sorted(module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
     found = [import_module(name).FORMAT for name in names]
-    return {each.suffix: each for each in found}
+    return {suffix: each for each in found for suffix in (each.suffix, *each.also)}
 
 
 FORMATS: Mapping[str, Format] = find_formats()
@@ -56,6 +56,8 @@ def _advise(suffix: str) -> tuple[str, str] | None:
 def describe_unread(media_type: str, path: str) -> Said:
     """Say why what a server sent as `media_type` is not read."""
     suffix = suffix_of(path)
+    if format_served(media_type, path):
+        return Said(_("it is a picture: what it says can be read only where OCR is installed"))
     if advice := _advise(suffix):
         reason, new = advice
         return Said(reason, {"suffix": suffix, "new": new})

@@ -13,7 +13,7 @@ import warnings
 from typing import Any
 
 from knowledge.ingest.formats.registry import FORMATS
-from knowledge.ingest.formats.types import BadFile, Limits
+from knowledge.ingest.formats.types import BadFile, Limits, NoText
 from knowledge.ingest.formats.types import gettext_noop as _
 
 #: How deep page trees, forms and tables may be nested.
@@ -44,7 +44,8 @@ def main() -> int:
         text = read(sys.stdin.buffer, limits=limits, progress=progress, write=write, **settings["options"])
         say({"text": text.to_wire()})
     except BadFile as bad:
-        say({"bad": bad.reason.template, "values": bad.reason.values, "page": bad.page})
+        is_text = not isinstance(bad, NoText)
+        say({"bad": bad.reason.template, "values": bad.reason.values, "page": bad.page, "is_text": is_text})
     except MemoryError:
         memory = {"limit": limits.memory_bytes // 1_000_000}
         say(

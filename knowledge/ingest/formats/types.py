@@ -35,6 +35,10 @@ class BadFile(ValueError):
         super().__init__(f"{place}: {self.reason}" if place else str(self.reason))
 
 
+class NoText(BadFile):
+    """A picture that shows no text: no mistake where a crawl met it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of one file; beyond them it is a mistake or an attack."""
@@ -96,3 +100,7 @@ class Format:
     mark: bytes
     #: Whether a browser shows it; others are downloaded.
     is_shown: bool = False
+    #: Whether such a file is one picture, which OCR reads.
+    is_picture: bool = False
+    #: Other ends of names.
+    also: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """Reader of HTML: the bytes of a page become an `HtmlPage`."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, to_unicode
@@ -11,6 +12,7 @@ from knowledge.ingest.html.main_content import main_content
 from knowledge.ingest.html.markdown import Writer
 from knowledge.ingest.html.metadata import Head
 from knowledge.ingest.html.no_page import check_page
+from knowledge.ingest.html.pictures import telling_pictures
 from knowledge.ingest.html.sign_in import find_sign_in
 from knowledge.ingest.html.types import MAX_BYTES, EmptyShell, HtmlPage, MovedPage, UnreadablePage
 
@@ -93,17 +95,27 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
         modified=head.modified(),
         robots=head.robots(),
     )
-    writer = Writer(base)
+    writer, contents = Writer(base), []
     for element in main_content(root, url, title):
         markdown = writer.write(element)
+        contents.append(element)
+    pictures = telling_pictures(root, contents, markdown, base)
     if not markdown:
-        if framed:
-            raise UnreadablePage(_("it is a frameset; the text is in its frames, which are pages of their own"))
-        if scripted:
-            raise EmptyShell(_("there is no text in it without JavaScript"))
-        raise UnreadablePage(_("there is no text in it"))
+        empty = _empty(framed=framed, scripted=scripted, pictures=pictures)
+        empty.pictures = pictures
+        raise empty
     check_page(markdown, title=title, sign_in=sign_in, scripted=scripted)
-    return replace(page, markdown=markdown, references=writer.references.links())
+    return replace(page, markdown=markdown, references=writer.references.links(), pictures=pictures)
+
+
+def _empty(*, framed: bool, scripted: bool, pictures: Sequence[str]) -> UnreadablePage:
+    if framed:
+        return UnreadablePage(_("it is a frameset; the text is in its frames, which are pages of their own"))
+    if scripted:
+        return EmptyShell(_("there is no text in it without JavaScript"))
+    if pictures:
+        return UnreadablePage(_("it says nothing itself but shows a picture: {address}"), address=pictures[0][:500])
+    return UnreadablePage(_("there is no text in it"))
 
 
 def _binary(text: str) -> bool:

@@ -145,6 +145,7 @@ def attribute(element: Element, name: str) -> str:
 MAX_LENGTH = 2000
 WEB = frozenset({"http", "https"})
 SHOWN = WEB | {"mailto", "tel"}
+PICTURE = re.compile(r"\.(?:jpe?g|png|webp|gif|svg|bmp|tiff?|avif)$", re.IGNORECASE)
 
 
 def find_base(root: Element, url: str) -> str:
@@ -169,17 +170,24 @@ def absolute(href: str, base: str, schemes: frozenset[str] = SHOWN) -> str:
     return url.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
 
 
+def leads_to_picture(address: str) -> bool:
+    """Return whether an address ends as a picture's does."""
+    return bool(PICTURE.search(urlsplit(address).path))
+
+
 def list_links(root: Element, base: str) -> tuple[str, ...]:
     """List every link of the whole page that a crawler may follow, once; a frame is one too.
 
-    Links within `<noscript>` count: they are written for readers that run no scripts, as a crawler.
+    Links within `<noscript>` count: they are written for readers that run no scripts, as a crawler. A small picture
+    that leads to the large one is no link to follow: it is one of a gallery.
     """
     found: dict[str, None] = {}
     for element in elements(root, "a", "area", "frame"):
         href = attribute(element, "src" if element.tag == "frame" else "href")
         if not href or "nofollow" in attribute(element, "rel").lower().split():
             continue
-        if url := absolute(href, base, WEB):
+        url = absolute(href, base, WEB)
+        if url and not (leads_to_picture(url) and holds(element, "img") and not read_text(element)):
             found[urldefrag(url).url] = None
     return tuple(found)
 

@@ -13,6 +13,9 @@ MAX_BYTES = 20 * 1024 * 1024
 class UnreadablePage(ValueError):
     """A page that no text can be read from; the message says why."""
 
+    #: What it shows instead: addresses of pictures.
+    pictures: tuple[str, ...] = ()
+
     def __init__(self, template: str, **values: str | int) -> None:
         self.said = Said(template, values)
         super().__init__(str(self.said))
@@ -63,3 +66,5 @@ class HtmlPage:
     favicon: str
     modified: datetime | None  # aware
     robots: frozenset[str]  # "noindex", "nofollow"
+    #: Addresses of the pictures that it shows instead of many words.
+    pictures: tuple[str, ...] = ()

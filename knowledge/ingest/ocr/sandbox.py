@@ -1,5 +1,5 @@
-"""`python -m knowledge.ingest.ocr.sandbox SETTINGS`: reads pages of the PDF on standard input under limits that end
-this process.
+"""`python -m knowledge.ingest.ocr.sandbox SETTINGS`: reads pages of the PDF, or the picture, on standard input under
+limits that end this process.
 
 One JSON value a line: `{"ready"}` when the models are loaded, then for each page `{"page", "lines"}` or
 `{"page", "bad", "values"}`.
@@ -18,6 +18,9 @@ from knowledge.ingest.formats.types import gettext_noop as _
 from knowledge.ingest.ocr.types import ReadLine
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from knowledge.ingest.ocr.engine import Engine
 
 #: Pages of more pixels than an A4 page and a half are rendered coarser.
@@ -65,7 +68,27 @@ def limit_seconds(seconds: int) -> None:
 
 
 def read_page(engine: "Engine", number: int) -> list[ReadLine]:
-    """Render the page, which counts from 1, and read it."""
+    """Read a page, which counts from 1; a picture has one."""
+    file = sys.stdin.buffer
+    file.seek(0)
+    is_pdf = b"%PDF-" in file.read(1024)
+    file.seek(0)
+    return _read_pdf_page(engine, number) if is_pdf else engine.read(_unpack_picture())
+
+
+def _unpack_picture() -> "NDArray[np.uint8]":
+    import numpy as np
+
+    from knowledge.ingest.formats.picture_files import on_paper, open_picture
+
+    try:
+        picture = on_paper(open_picture(sys.stdin.buffer), pixels=PIXELS)
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise BadFile(_("its picture is damaged ({error})"), error=type(error).__name__) from error
+    return np.ascontiguousarray(np.asarray(picture)[:, :, ::-1])
+
+
+def _read_pdf_page(engine: "Engine", number: int) -> list[ReadLine]:
     import pypdfium2
 
     # Opened for each page: PDFium keeps every picture that it has unpacked.

@@ -1,6 +1,6 @@
 """A PDF's pages into one text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from core.language import LOOKED_AT, guess_language
@@ -16,7 +16,7 @@ from knowledge.ingest.pdf.markdown import Writer
 from knowledge.ingest.pdf.pages import Pages
 from knowledge.ingest.pdf.pictures import find_unread
 from knowledge.ingest.pdf.toc import without_contents
-from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Limits, Line, PdfText
+from knowledge.ingest.pdf.types import LETTERS, BadPdf, Bookmark, Element, Limits, PdfText, Table
 from knowledge.ingest.pdf.types import gettext_noop as _
 from knowledge.ingest.pdf.words import comparable, vocabulary
 
@@ -53,9 +53,15 @@ def read_document(
 
 
 def write_text(
-    pages: Pages, write: Write, *, bookmarks: Sequence[Bookmark] = (), title: str = "", leave_pictures: bool = False
+    pages: Pages,
+    write: Write,
+    *,
+    bookmarks: Sequence[Bookmark] = (),
+    title: str = "",
+    leave_pictures: bool = False,
+    marks_pages: bool = True,
 ) -> PdfText:
-    """Write the text of extracted pages; changes their elements. Raises BadPdf."""
+    """Write the text of extracted pages, with a mark where each begins; changes their elements. Raises BadPdf."""
     pictures = tuple(page.number for page in pages if page.is_picture)
     may_be_empty = leave_pictures and any(page.is_picture or page.is_recognised for page in pages)
     _check_legible(pages, pictures, may_be_empty=may_be_empty)
@@ -72,19 +78,25 @@ def write_text(
     headings = find_headings(pages, bookmarks=bookmarks, entries=entries, title=stated)
     lines = pages.lines()
     known = vocabulary(line.text for line in lines)
-    for piece in Writer(known).markdown(compose_blocks(pages, headings)):
+    for piece in Writer(known, marks_pages=marks_pages).markdown(compose_blocks(pages, headings)):
         write(piece)
     warnings = tuple(remark_on_pages(find_unread(pages), of=len(pages)))
-    return PdfText(title=title, language=_language(lines), pages=len(pages), pictures=pictures, warnings=warnings)
+    language = _language((line.text for line in lines) if lines else _cells(pages.elements()))
+    return PdfText(title=title, language=language, pages=len(pages), pictures=pictures, warnings=warnings)
 
 
-def _language(lines: Iterable[Line]) -> str:
+def _cells(elements: Iterable[Element]) -> Iterator[str]:
+    tables = (element for element in elements if isinstance(element, Table))
+    return (cell for table in tables for row in (table.header, *table.rows) for cell in row if cell)
+
+
+def _language(texts: Iterable[str]) -> str:
     """Guess the language by the beginning of the text."""
     beginning: list[str] = []
     letters = 0
-    for line in lines:
-        beginning.append(line.text)
-        letters += len(line.text)
+    for text in texts:
+        beginning.append(text)
+        letters += len(text)
         if letters >= LOOKED_AT:
             break
     return guess_language(" ".join(beginning))

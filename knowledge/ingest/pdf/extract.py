@@ -19,9 +19,10 @@ from pdfplumber.utils.exceptions import PdfminerException
 from knowledge.ingest.ocr.types import ReadLine
 from knowledge.ingest.pdf.content import check_content, page_layout
 from knowledge.ingest.pdf.layout.lines import arrange_lines
-from knowledge.ingest.pdf.layout.recognised import characters_read
+from knowledge.ingest.pdf.layout.recognised import characters_read, place_lines
 from knowledge.ingest.pdf.pictures import clip_picture, measure_pictures
 from knowledge.ingest.pdf.tables.finder import find_tables
+from knowledge.ingest.pdf.tables.recognised import read_columns
 from knowledge.ingest.pdf.tables.unruled import aligned
 from knowledge.ingest.pdf.types import BadPdf, Bookmark, Char, Limits, Page, Rule
 from knowledge.ingest.pdf.types import gettext_noop as _
@@ -30,6 +31,8 @@ UNMAPPED = re.compile(r"\(cid:\d+\)")
 #: Bullets of symbol fonts, which have no place in Unicode, and of standard ones, which pdfminer does not map.
 BULLETS = dict.fromkeys([*"\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf02d\uf0be", "(cid:127)"], "•")
 TAIL = 4096
+#: How many packs of objects stay parsed: those of a page's fonts and of its neighbours are asked for again at once.
+PACKS = 8
 #: A rectangle that is not wider than this is a line.
 THIN = 3.0
 #: How much of a page must stand on its side to be read that way rather than taken for a stamp in the margin.
@@ -128,8 +131,11 @@ def _kind(error: BaseException) -> str:
 
 
 def _forget(pdf: PDF, page: PDFPage) -> None:
-    """Drop the page, and the decoded streams that pdfminer keeps for every page it has seen."""
+    """Drop the page, and what pdfminer keeps of every page it has seen: decoded streams, and objects out of them."""
     page.contents = []
+    parsed = pdf.doc._parsed_objs
+    while len(parsed) > PACKS:
+        del parsed[next(iter(parsed))]
     for key, (value, _generation) in list(pdf.doc._cached_objs.items()):
         if isinstance(value, PDFStream) or key == page.pageid:
             del pdf.doc._cached_objs[key]
@@ -159,11 +165,23 @@ def _page(page: PlumberPage, number: int, limits: Limits, read: Sequence[ReadLin
     chars, unmapped = _upright(raw, width, height, left, above)
     found = Page(number, width, height, unmapped=unmapped, is_recognised=read is not None)
     measure_pictures(found, [clip_picture(picture, width, height, left, above) for picture in pictures], chars)
-    chars += characters_read(read or (), width=width, height=height, beside=chars)
-    found.characters = sum(not char.text.isspace() for char in chars)
-    boxes, rest = find_tables(chars, rules, number=number)
-    found.elements = aligned(arrange_lines(rest, boxes, number=number))
+    _compose(found, chars, rules, read or ())
     return found
+
+
+def page_read(read: Sequence[ReadLine] | None, *, width: float, height: float) -> Page:
+    """Return the page that is one picture, with what OCR has read on it; None if that is still to come."""
+    found = Page(1, width, height, pictures=1.0, is_recognised=read is not None)
+    _compose(found, [], [], read or ())
+    return found
+
+
+def _compose(page: Page, chars: list[Char], rules: Sequence[Rule], read: Sequence[ReadLine]) -> None:
+    placed = place_lines(read, width=page.width, height=page.height, beside=chars)
+    tables, lines = read_columns(placed, number=page.number)
+    page.characters = sum(not char.text.isspace() for char in [*chars, *characters_read(placed)])
+    boxes, rest = find_tables([*chars, *characters_read(lines)], rules, number=page.number)
+    page.elements = aligned(arrange_lines(rest, [*boxes, *tables], number=page.number))
 
 
 def _things(container: LTContainer[Any]) -> Iterator[LTComponent]:

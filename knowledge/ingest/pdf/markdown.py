@@ -17,8 +17,8 @@ MARK = re.compile(r"^(#{1,6}\s|>|\+\s|={3,}\s*$|-{3,}\s*$|`{3})")
 class Writer:
     """`known` are the words of the document, which tell where a hyphen at a line's end belongs to the word."""
 
-    def __init__(self, known: Collection[str]) -> None:
-        self._known = known
+    def __init__(self, known: Collection[str], *, marks_pages: bool = True) -> None:
+        self._known, self._marks_pages = known, marks_pages
 
     def markdown(self, blocks: Iterable[Block]) -> Iterator[str]:
         """Yield the text piece by piece."""
@@ -35,7 +35,8 @@ class Writer:
         for block in blocks:
             if block.page > page:
                 page = block.page
-                yield "marker", page_marker(page)
+                if self._marks_pages:
+                    yield "marker", page_marker(page)
             if text := self._text(block):
                 yield block.kind, text
             page = max(page, block.lines[-1].page if block.lines else page)

@@ -125,7 +125,7 @@ Element = Line | Table
 LETTERS = 20
 #: A page whose text is a picture may have a heading, a header and a page number beside it: the share of the page that
 #: pictures cover, and fewer letters than these. With hardly a line beside it, a plan need not fill its page.
-PICTURES = ((0.4, 250), (0.25, 100))
+PICTURES = ((0.4, 250), (0.25, 120))
 
 
 @dataclass(frozen=True, slots=True)

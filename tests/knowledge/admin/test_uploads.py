@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -16,10 +17,12 @@ from django.utils import timezone
 from django.utils.translation import override
 from pytest_django import Settings
 
-from knowledge.ingest.file_importer import import_upload, lost_uploads
+from knowledge.ingest.file_importer import import_file, import_upload, lost_uploads
+from knowledge.ingest.formats.registry import FORMATS
 from knowledge.models import Collection, Document, Passage, PdfUpload
+from knowledge.services.documents import read_files_again, save_document
 from knowledge.tasks import import_pending_uploads, import_uploaded_file
-from tests.factories import CollectionFactory, UserFactory, is_indexed
+from tests.factories import CollectionFactory, DocumentFactory, UserFactory, is_indexed
 from tests.knowledge import offices, pdfs, scans
 
 UPLOAD, LIST = "admin:knowledge_pdfupload_add", "admin:knowledge_pdfupload_changelist"
@@ -206,3 +209,51 @@ def test_the_same_file_again_is_said_to_be_there(queued: Mock) -> None:
         import_upload(one.pk)
         one.refresh_from_db()
         assert one.status == expected
+
+
+def test_files_are_read_again_at_their_documents_and_what_is_told_of_them_is_shown(
+    admin_client: Client,
+    queued: Mock,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+    tmp_path: Path,
+    media: Path,
+) -> None:
+    address = "https://www.uni.example/download?id=7"  # as a crawl finds it: its name does not end as a file's
+    path = tmp_path / "7.pdf"
+    path.write_bytes(pdfs.pdf(scans.picture_page(scans.photographed("?"), "Plan"), *pdfs.text_pages(pdfs.PROSE[0] * 3)))
+    document_id = import_file(
+        path, collection=CollectionFactory(), name="download", url=address, kind=FORMATS[".pdf"]
+    ).document_id
+    document = Document.objects.get(pk=document_id)
+    document.text += "\n\nBy hand."
+    save_document(document=document)
+    page = DocumentFactory()
+    with django_capture_on_commit_callbacks(execute=True):
+        chosen = {"action": "read_again", "_selected_action": [document_id, page.pk]}
+        answer = admin_client.post(reverse("admin:knowledge_document_changelist"), chosen)
+    assert answer.url == reverse(LIST)
+    assert "1 file is being read again" in admin_client.get(reverse(LIST)).content.decode()
+    import_uploaded_file(queued.call_args.args[0])
+    shown = " ".join(admin_client.get(reverse(LIST)).content.decode().split())
+    assert "1 of 2 pages are pictures of text and are being read by OCR: 1" in shown
+    document.refresh_from_db()
+    assert document.text.endswith("By hand.")
+    assert (document.url, Document.objects.count()) == (address, 2)
+    assert Path(document.file.path).exists()
+    assert LogEntry.objects.filter(object_id=str(document_id), change_message="file read again").exists()
+
+
+def test_a_document_without_a_file_is_not_read_again_and_one_whose_file_is_gone_is_told_of(
+    admin_client: Client, queued: Mock, tmp_path: Path
+) -> None:
+    action = {"action": "read_again", "_selected_action": [DocumentFactory().pk]}
+    page = admin_client.post(reverse("admin:knowledge_document_changelist"), action, follow=True).content.decode()
+    assert "None of these documents comes from a file." in page
+    path = tmp_path / "plan.pdf"
+    path.write_bytes(pdfs.handbook(2))
+    document = Document.objects.get(pk=import_file(path, collection=CollectionFactory()).document_id)
+    Path(document.file.path).unlink()
+    read_files_again(documents=[document])
+    import_uploaded_file(PdfUpload.objects.get().pk)
+    assert PdfUpload.objects.get().status == PdfUpload.Status.FAILED
+    assert "the file is gone" in admin_client.get(reverse(LIST)).content.decode()

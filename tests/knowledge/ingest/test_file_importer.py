@@ -16,6 +16,7 @@ from pytest_django import Settings
 from chat.pipeline.retrieval.candidates import deep_link
 from knowledge.ingest.file_importer import import_file
 from knowledge.ingest.files import stored_name
+from knowledge.ingest.formats.registry import FORMATS
 from knowledge.models import Collection, Document, Passage
 from tests.factories import CollectionFactory
 from tests.knowledge import pdfs, scans
@@ -134,7 +135,7 @@ def test_addresses_that_do_not_fit_are_refused(tmp_path: Path, urls: list[str]) 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "..pdf", "/", "a/b\\c.pdf", "x" * 300 + ".pdf", "\x00.pdf"])
 def test_a_files_name_leads_nowhere_else(name: str) -> None:
-    folder, digest, kept = stored_name("0123456789abcdef00", name, ".pdf").split("/")
+    folder, digest, kept = stored_name("0123456789abcdef00", name, FORMATS[".pdf"]).split("/")
     assert (folder, digest) == ("documents", "0123456789abcdef")
     assert kept.endswith(".pdf")
     assert len(kept) <= 64

@@ -214,6 +214,7 @@ def test_a_plan_that_does_not_fill_its_page_is_a_picture_of_text_where_hardly_a_
     plan = ImageReader(scans.photographed("?"))
 
     def alone(sheet: pdfs.Sheet) -> None:
+        sheet.line("Dieser Entwurf wurde am Dienstag, dem 17. September 2019, um 10 Uhr für das Prüfungsamt erzeugt.")
         sheet.heading("Studienverlaufsplan")
         sheet.canvas.drawImage(plan, 70, 320, 440, 340)
 

@@ -473,6 +473,7 @@ ACTIONS = _read(
     knowledge_document publish                               x . . x x .
     knowledge_document archive                               x . . x x .
     knowledge_document reindex                               x . . x x .
+    knowledge_document read_again                            x . . x x .
     knowledge_document join_editions                         x . . x x .
     knowledge_document part_editions                         x . . x x .
     knowledge_document release_editions                      x . . x x .

@@ -16,19 +16,23 @@ SAME_SIZE = (0.65, 1.35)
 SAME_ROW = 0.5
 
 
-def characters_read(lines: Sequence[ReadLine], *, width: float, height: float, beside: Sequence[Char]) -> list[Char]:
-    """Return the characters of the lines, but of those that stand where the page itself has text (`beside`)."""
+def place_lines(lines: Sequence[ReadLine], *, width: float, height: float, beside: Sequence[Char]) -> list[ReadLine]:
+    """Place the lines on a page, in points, but those that stand where the page itself has text (`beside`)."""
     boxes = [
         ReadLine(line.text, line.x0 * width, line.top * height, line.x1 * width, line.bottom * height)
         for line in lines
         if line.text.strip()
     ]
-    boxes = [box for box in boxes if not any(_is_on(char, box) for char in beside)]
+    return [box for box in boxes if not any(_is_on(char, box) for char in beside)]
+
+
+def characters_read(boxes: Sequence[ReadLine]) -> list[Char]:
+    """Return the characters of lines that were placed."""
     if not boxes:
         return []
     usual = median(box.bottom - box.top for box in boxes)
     found: list[Char] = []
-    for row in _rows(boxes):
+    for row in group_rows(boxes):
         baseline = median(box.bottom for box in row) - 0.2 * usual
         for box in row:
             share = (box.bottom - box.top) / usual
@@ -42,7 +46,7 @@ def _is_on(char: Char, box: ReadLine) -> bool:
     return box.x0 <= x <= box.x1 and box.top <= y <= box.bottom
 
 
-def _rows(boxes: Sequence[ReadLine]) -> list[list[ReadLine]]:
+def group_rows(boxes: Sequence[ReadLine]) -> list[list[ReadLine]]:
     """Group boxes that stand beside each other; the page's columns are told apart later."""
     rows: list[list[ReadLine]] = []
     for box in sorted(boxes, key=lambda box: box.top + box.bottom):

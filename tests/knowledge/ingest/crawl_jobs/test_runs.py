@@ -132,17 +132,18 @@ def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
         assert list(tmp_path.glob("crawls/*")) == []
         read_pictures()
         assert set(Document.objects.filter(passages__isnull=False).values_list("url", flat=True)) == expected
-        assert all("im Prüfungsamt möglich" in document(site, path).text for path in universities.SCANS)
+        pictures = (*universities.SCANS, *universities.PICTURES)
+        assert all("im Prüfungsamt möglich" in document(site, path).text for path in pictures)
 
         embedder.seen.clear()
         site.log.clear()
         second = crawled(source)
         assert embedder.seen == []
-        # Only the circular page names /moved, and it is not sent again.
+        # Only the circular page names /moved, and one page the picture elsewhere; neither is sent again.
         assert counts(second) == {
             "unchanged": len(expected),
             "failed": first.failed,
-            "skipped": first.skipped - 1,
+            "skipped": first.skipped - 2,
         }
         assert sum(asked.status == 304 for asked in site.log) > 0.7 * len(site.log)
 
@@ -185,8 +186,9 @@ def test_pages_of_one_matter_for_several_terms_are_editions_and_the_present_one_
 def test_where_ocr_is_missing_scans_and_pages_that_are_pictures_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     scans.remove_ocr(monkeypatch)
     with serving(university) as site:
-        run = crawled(make_source(site, allow=["*.pdf"], use_sitemaps=False))
-        there = {"/", "/handbook.pdf", "/study-plan.pdf"}
+        allowed = ["*.pdf", *map(site.url, ("/poster*", "/plan", "/plan-large*", "/gallery", "/exams*"))]
+        run = crawled(make_source(site, allow=allowed, use_sitemaps=False))
+        there = {"/", "/handbook.pdf", "/study-plan.pdf", "/plan", "/gallery"}
         assert set(Document.objects.values_list("url", flat=True)) == set(map(site.url, there))
         assert remarks(site, run) | left_out(site, run) == universities.PICTURES_LEFT
 

@@ -41,6 +41,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     """Crawl `university` once."""
     with serving(university) as site:
         options = {"max_depth": DEPTH, "max_bytes": MAX_PAGE_BYTES, "domains": ("localhost",)}
+        options |= {"reads_pictures": True}
         folder = tmp_path_factory.mktemp("crawl")
         yield site, crawled(folder, site.url("/"), allow_private=True, **options)
 

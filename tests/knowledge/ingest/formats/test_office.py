@@ -164,7 +164,7 @@ def test_a_deep_nest_of_tables_ends_nothing_but_itself() -> None:
     [
         ("Brief.doc", "Brief.doc: it is of an old format (.doc): save it as .docx and take that file"),
         ("Liste.XLSM", "Liste.XLSM: it may hold macros (.xlsm): save it as .xlsx, which has none, and take that file"),
-        ("bild.png", "bild.png: files that end in “.png” cannot be read; these can: "),
+        ("bild.gif", "bild.gif: files that end in “.gif” cannot be read; these can: "),
     ],
 )
 def test_other_formats_are_named_with_what_to_do(name: str, expected: str) -> None:
@@ -177,4 +177,4 @@ def test_a_server_that_names_no_type_is_believed_by_the_address() -> None:
     assert format_served("application/octet-stream", "/a/Plan.XLSX") == FORMATS[".xlsx"]
     assert format_served("text/rtf", "/download") == FORMATS[".rtf"]
     assert format_served("application/octet-stream", "/a/plan") is None
-    assert format_served("image/png", "/a/plan.docx") is None
+    assert format_served("image/gif", "/a/plan.docx") is None

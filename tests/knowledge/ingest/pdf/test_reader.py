@@ -359,6 +359,21 @@ def test_of_a_page_that_was_read_only_its_text_stays_in_memory() -> None:
     assert held[-1] - held[1] < drawn
 
 
+def test_of_pages_that_lie_packed_only_the_last_ones_stay_in_memory() -> None:
+    ballast, count = 200_000, 30
+    source = BytesIO(pdfs.packed_pages(count, ballast=ballast))
+    tracemalloc.start()
+    try:
+        opened = open_pdf(source, Limits())
+        pages = list(read_pages(opened, Limits()))
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert [page.lines[0].text for page in pages] == ["Some words on a page"] * count
+    assert held < 0.75 * count * ballast
+
+
 def test_a_page_more_takes_no_more_memory_than_a_few_times_its_text() -> None:
     def held(pages: int) -> tuple[int, int]:
         """Return what is held when the first piece is written, and the letters of all of them."""
