@@ -1,5 +1,6 @@
 """One list of texts that do not go together: contradictions, FAQs that ask the same, and pages that changed."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +20,7 @@ from analytics.models.contradictions import FEED, count_recent_answers
 from chat.conversations.impact import stale_documents
 from chat.pipeline.sentences.quotable import read_cells, readable
 from core.diffs import Part, compare
-from faqs.models import FAQ, SimilarPair
+from faqs.models import FAQ, SimilarPair, main_language
 from knowledge.chunking.plain_text import make_plain
 from knowledge.models import Correction, Document
 
@@ -131,18 +132,33 @@ def _keys(rows: QuerySet[Any], source: str, rank: Any) -> QuerySet[Any, Any]:
 def _contradictions(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
     compared = ReviewFeed.objects.filter(name=FEED).values_list("until", flat=True).first()
     for each in Contradiction.objects.for_list().filter(pk__in=keys):
-        first, second = _marked(each.first_text, each.second_text)
         one, other = each.first_document or each.first_faq, each.second_document or each.second_faq
+        first, second = _marked(each, is_translation=_language(one) != _language(other))
         sides = _side(one, each.first_heading, first, user), _side(other, each.second_heading, second, user)
         edited = max(owner.updated_at for owner in (one, other) if owner)
         edited_at = edited if compared and edited > compared else None
         yield Row(keys[each.pk], each.get_kind_display(), sides, contradiction=each, edited_at=edited_at)
 
 
-def _marked(first: str, second: str) -> tuple[Sequence[Part], Sequence[Part]]:
-    first, second = _as_read(first), _as_read(second)
+def _marked(each: Contradiction, *, is_translation: bool) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Return both texts, marked where they differ; of a translation, all words do, and only what was found is."""
+    first, second = _as_read(each.first_text), _as_read(each.second_text)
+    if is_translation:
+        return _mark(first, each.first_words), _mark(second, each.second_words)
     lines = {line.kind: line.parts for line in compare(first, second).lines}
     return lines.get("removed", (Part(first, False),)), lines.get("added", (Part(second, False),))
+
+
+def _mark(text: str, words: str) -> Sequence[Part]:
+    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) if words else None
+    if not found:
+        return (Part(text, False),)
+    before, behind = text[: found.start()], text[found.end() :]
+    return Part(before, False), Part(found[0], True), Part(behind, False)
+
+
+def _language(owner: Document | FAQ | None) -> str:
+    return main_language(owner.language) if owner else ""
 
 
 def _as_read(text: str) -> str:
@@ -156,7 +172,10 @@ def _side(owner: Document | FAQ | None, heading: str, parts: Sequence[Part], use
         return Side(_("Page"), str(owner), make_plain(heading), owner.language, parts, address, owner.url)
     faq = owner.answer_page.faq if isinstance(owner, Document) else cast("FAQ", owner)
     language = owner.language if owner else ""
-    label = _("Answer written by staff") if isinstance(owner, Document) else _("Key points of an FAQ")
+    label = _("Key points of an FAQ")
+    if isinstance(owner, Document):
+        in_german, in_english = _("Answer written by staff, in German"), _("Answer written by staff, in English")
+        label = in_german if language == "de" else in_english
     return Side(label, faq.question, make_plain(heading), language, parts, _faq_url(faq, user), "")
 
 

@@ -210,9 +210,9 @@ class FAQResource(FAQColumns):
             errors["sources"] = [ValidationError(message) for message in unknown]
         self._notices += [("sources", message) for message in unknown]
         # Not compared with pages: a search for each row of a long file would take minutes.
-        for warned in list_warnings(instance, with_pages=False):
-            if instance.written_answers[warned.language] != before[f"answer_{warned.language}"]:
-                self._notices.append((f"answer_{warned.language}", warned.message))
+        if any(text != before[f"answer_{language}"] for language, text in instance.written_answers.items()):
+            warnings = list_warnings(instance, with_pages=False)
+            self._notices += [(f"answer_{warned.language}", warned.message) for warned in warnings]
         if not errors:
             self._decide_status(instance, is_named=bool(row.get("status")), is_complete=not unknown)
         if errors:

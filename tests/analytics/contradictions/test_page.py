@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analytics.models import Contradiction, ReviewFeed
-from faqs.models import FAQSource, SimilarPair
+from faqs.answers.pages import sync_pages
+from faqs.models import AnswerPage, FAQSource, SimilarPair
 from knowledge.models import Document
 from tests.factories import CitationFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
@@ -74,6 +75,20 @@ def test_statements_and_answers_stand_without_the_marks_of_markdown(anna: Any) -
     texts = {"".join(part.text for part in side.parts) for side in shown}
     assert {"The fee is 5 euros, see the table.", "Fee; 6 euros", "It costs 7 euros."} <= texts
     assert "Fees › Semester" in {side.heading for side in shown}
+
+
+def test_of_two_languages_only_what_differs_is_marked_and_both_sides_name_theirs(anna: Any) -> None:
+    faq = FAQFactory(question="What does it cost?", answer_de="Es kostet 5 Euro.", answer_en="It costs 6 euros.")
+    sync_pages([faq.pk])
+    german, english = (page.document for page in AnswerPage.objects.order_by("language"))
+    texts = {"first_text": faq.answer_de, "second_text": faq.answer_en, "first_words": "5", "second_words": "6"}
+    contradiction(german, english, **texts)
+    content = sign_in(anna).get(LIST).content.decode()
+    assert "Es kostet <mark>5</mark> Euro." in content
+    assert "It costs <mark>6</mark> euros." in content
+    assert "Answer written by staff, in German" in content
+    assert "Answer written by staff, in English" in content
+    assert content.count(reverse("admin:faqs_faq_change", args=[faq.pk])) == 2
 
 
 def test_the_list_is_narrowed_by_kind_and_state(anna: Any) -> None:

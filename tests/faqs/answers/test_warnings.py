@@ -1,5 +1,6 @@
 """Whoever publishes, restores or merges an answer is warned as in the form, and not stopped."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,8 +8,11 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 
+from faqs.importexport.files import read_table
+from faqs.importexport.resource import FAQResource
 from faqs.models import FAQ, SimilarPair
 from faqs.services import set_faq_status
+from knowledge.models import Document
 from tests.conftest import load_pages
 from tests.factories import FAQFactory, UserFactory
 from tests.staff.api import Program, read_version
@@ -95,3 +99,46 @@ def test_a_program_that_publishes_reads_the_warning() -> None:
     assert warning.startswith("answer_en: “The semester contribution is 299.10 euros")
     reply = program.post(f"/faqs/{faq.pk}/retire/", {"version": reply["version"]}).json()
     assert reply["answer_warnings"] == []
+
+
+GERMAN = "Der Semesterbeitrag beträgt 328,40 Euro in jedem Semester."
+
+
+@pytest.fixture
+def two_languages() -> FAQ:
+    """Return an FAQ whose answers say two figures; no page is about it."""
+    Document.objects.all().delete()
+    return answered(RIGHT, answer_de=GERMAN, office_de="der Studienberatung")
+
+
+def test_publishing_warns_of_a_figure_that_the_other_language_says_otherwise(
+    admin_client: Client, two_languages: FAQ
+) -> None:
+    (warning,) = publish(admin_client, two_languages)
+    assert warning.startswith(f"Answer in German: “{GERMAN}” – the answer in English says otherwise: “{RIGHT}”")
+
+
+def test_a_program_that_changes_one_language_reads_that_the_other_one_says_otherwise(two_languages: FAQ) -> None:
+    program = Program(UserFactory(permissions=["faqs.view_faq", "faqs.change_faq", "knowledge.whole_university"]))
+    sent = {"version": read_version(two_languages), "answer_en": RIGHT.replace("318", "388")}
+    (warning,) = program.patch(f"/faqs/{two_languages.pk}/", sent).json()["answer_warnings"]
+    assert warning.startswith("answer_de: ")
+    assert "388.40 euros" in warning
+
+
+def test_merging_warns_of_two_languages_that_differ(admin_client: Client, two_languages: FAQ) -> None:
+    keep = FAQFactory(question="How high is the semester contribution?", status="published")
+    pair = SimilarPair.objects.create(first=two_languages, second=keep, similarity=0.9)
+    sent = {"keep": keep.pk, "answer": "take"}
+    (warning,) = warnings(admin_client.post(reverse("admin:faqs_faq_merge", args=[pair.pk]), sent))
+    assert "the answer in English says otherwise" in warning
+
+
+def test_an_import_remarks_that_the_language_it_changes_says_otherwise_than_the_other_one(
+    two_languages: FAQ,
+) -> None:
+    row = {"number": two_languages.pk, "question": ASKED, "answer_en": RIGHT.replace("318", "388")}
+    table = read_table("faqs.json", json.dumps([row]).encode())
+    (planned,) = FAQResource.for_operator().plan(table)
+    (notice,) = [message for column, message in planned.notices if column == "answer_de"]
+    assert "388.40 euros" in notice
