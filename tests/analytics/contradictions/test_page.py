@@ -4,17 +4,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from analytics.models import Contradiction, ReviewFeed
 from faqs.answers.pages import sync_pages
-from faqs.models import AnswerPage, FAQSource, SimilarPair
+from faqs.models import AnswerPage, FAQSource, FAQVersion, SimilarPair
 from knowledge.models import Document
 from tests.factories import CitationFactory, CollectionFactory, DocumentFactory, FAQFactory, UserFactory
 
@@ -89,6 +91,32 @@ def test_of_two_languages_only_what_differs_is_marked_and_both_sides_name_theirs
     assert "Answer written by staff, in German" in content
     assert "Answer written by staff, in English" in content
     assert content.count(reverse("admin:faqs_faq_change", args=[faq.pk])) == 2
+    assert "Both are answers of one FAQ, last changed on" in content
+
+
+def test_a_row_says_which_text_looks_older_and_who_last_changed_each(anna: Any) -> None:
+    day = timezone.now() - timedelta(days=40)
+    old, new = DocumentFactory(title="Fees", read_hash="0"), DocumentFactory(title="Money")
+    Document.objects.filter(pk=old.pk).update(created_at=day)
+    LogEntry.objects.log_actions(anna.pk, [new], CHANGE, "changed")
+    contradiction(old, new)
+    shown_on = [date_format(localtime(at), "DATE_FORMAT") for at in (day, timezone.now())]
+    (row,) = sign_in(anna).get(LIST).context["rows"]
+    assert row.advice == (
+        f"“Fees” looks older, last changed on {shown_on[0]} (read from its website): check it first. “Money” was last "
+        f"changed on {shown_on[1]} (anna)."
+    )
+
+
+def test_two_faqs_name_who_last_wrote_each_and_not_who_checked_it(anna: Any) -> None:
+    one, other = FAQFactory(question="Fee?"), FAQFactory(question="How much?")
+    SimilarPair.objects.create(first=one, second=other, similarity=0.9)
+    day = timezone.now() - timedelta(days=40)
+    for faq, reason, by, at in ((other, "form", anna, day), (other, "check", UserFactory(), timezone.now())):
+        FAQVersion.objects.create(faq=faq, made_at=at, made_by=by, reason=reason, content={}, fingerprint="")
+    (row,) = sign_in(anna).get(LIST).context["rows"]
+    assert row.advice.startswith("“How much?” looks older")
+    assert "(anna): check it first" in row.advice
 
 
 def test_the_list_is_narrowed_by_kind_and_state(anna: Any) -> None:
