@@ -1,10 +1,14 @@
 """Whoever publishes, restores or merges an answer is warned as in the form, and not stopped."""
 
 import json
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.messages import get_messages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -142,3 +146,34 @@ def test_an_import_remarks_that_the_language_it_changes_says_otherwise_than_the_
     (planned,) = FAQResource.for_operator().plan(table)
     (notice,) = [message for column, message in planned.notices if column == "answer_de"]
     assert "388.40 euros" in notice
+
+
+def import_file(client: Client, rows: list[dict[str, Any]]) -> list[str]:
+    """Import the rows on the import page and return the warnings."""
+    address = reverse("admin:faqs_faq_import")
+    file = SimpleUploadedFile("faqs.json", json.dumps(rows).encode())
+    checked = client.post(address, {"file": file}).context
+    sent = {"confirmed": "1", "file_key": checked["file_key"], "fingerprint": checked["fingerprint"]}
+    return warnings(client.post(address, sent))
+
+
+ROW = {"question": ASKED, "answer_en": WRONG, "office_en": "the Student Service Centre"}
+
+
+def test_an_import_warns_of_answers_that_pages_contradict(admin_client: Client) -> None:
+    (warning,) = import_file(admin_client, [ROW])
+    assert "the page “Fees” says otherwise" in warning
+    assert FAQ.objects.get().answer_en == WRONG
+
+
+def test_an_import_warns_of_no_answer_that_it_leaves_as_it_is(admin_client: Client) -> None:
+    faq = answered()
+    assert import_file(admin_client, [{"number": faq.pk, "question": ASKED, "category": "Money"}]) == []
+
+
+def test_the_command_warns_of_answers_that_pages_contradict(tmp_path: Path) -> None:
+    path, errors = tmp_path / "faqs.json", StringIO()
+    path.write_text(json.dumps([ROW, {**ROW, "question": "Fee?", "answer_en": RIGHT}]))
+    call_command("import_faqs", str(path), stdout=StringIO(), stderr=errors)
+    (line,) = [line for line in errors.getvalue().splitlines() if "says otherwise" in line]
+    assert line.startswith(f"FAQ 1 ({ASKED}): answer_en: “The semester contribution is 299.10 euros")
