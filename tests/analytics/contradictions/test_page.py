@@ -195,19 +195,20 @@ def test_duplicates_and_changed_pages_stand_in_the_same_list(anna: Any) -> None:
     assert {row.key.source for row in readers.get(LIST).context["rows"]} == {"contradiction", "changed"}
 
 
-def test_many_rows_take_few_queries(anna: Any) -> None:
-    for number in range(9):
+@pytest.mark.parametrize("count", [1, 9])
+def test_many_rows_take_few_queries(anna: Any, count: int) -> None:
+    for number in range(count):
         contradiction(DocumentFactory(), DocumentFactory())
         one, other = FAQFactory(documents=[DocumentFactory()]), FAQFactory()
-        SimilarPair.objects.create(first=one, second=other, similarity=number / 10)
+        SimilarPair.objects.create(first=one, second=other, similarity=number / 100)
     client = sign_in(anna)
     client.get(LIST)
     with CaptureQueriesContext(
         connection,
     ) as captured:
         client.get(LIST)
-    own = [each for each in captured if "staffsession" not in each["sql"] and "auth_" not in each["sql"]]
-    assert len(own) < 10
+    own = [each for each in captured if "staffsession" not in each["sql"] and 'FROM "auth_' not in each["sql"]]
+    assert len(own) <= 10
 
 
 def test_the_home_page_counts_open_ones(anna: Any) -> None:
