@@ -9,6 +9,7 @@ from core.language import format_day
 from faqs.answers.links import link_addresses
 from faqs.answers.signature import sign
 from faqs.models import FAQ, AnswerPage
+from knowledge.indexing.flags import has_withheld
 from knowledge.models import Document
 from knowledge.rendering import is_safe_link, render_markdown
 from knowledge.views import BIGGEST_ID, mark_as_page
@@ -19,12 +20,12 @@ IN_OTHER = {"de": "Auf Deutsch", "en": "In English"}
 
 @require_safe
 def answer_page(request: HttpRequest, faq_id: int, language: str) -> HttpResponse:
-    """Show an answer word for word while its FAQ is published and valid; else there is no such page."""
+    """Show an answer word for word while its FAQ is published and valid and nothing of it is withheld."""
     if faq_id > BIGGEST_ID:
         raise Http404
     valid = FAQ.objects.published().valid_on(timezone.localdate()).filter(pk=faq_id)
     pages = {page.language: page for page in AnswerPage.objects.filter(faq__in=valid).select_related("faq", "document")}
-    if language not in pages:
+    if language not in pages or has_withheld(pages[language].document):
         raise Http404
     faq = pages[language].faq
     documents = Document.objects.published().valid_on(timezone.localdate()).of_university()

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from core.language import format_day
 from knowledge.chunking.plain_text import make_plain
+from knowledge.indexing.flags import public_text
 from knowledge.ingest.formats.registry import FORMATS
 from knowledge.models import Document
 from knowledge.rendering import is_safe_link, list_references, render_markdown
@@ -66,7 +67,10 @@ def document_file(request: HttpRequest, digest: str, name: str, ending: str) -> 
 
 @require_safe
 def document_page(request: HttpRequest, document_id: int) -> HttpResponse:
-    """Show a document that staff wrote here while it is published and valid; lead to the address that it got since."""
+    """Show a document that staff wrote here while it is published and valid; lead to the address that it got since.
+
+    What is withheld until staff have checked it is left out.
+    """
     if document_id > BIGGEST_ID:
         raise Http404
     documents = Document.objects.published().valid_on(timezone.localdate()).of_university()
@@ -76,6 +80,9 @@ def document_page(request: HttpRequest, document_id: int) -> HttpResponse:
         if not is_safe_link(document.url):
             raise Http404
         return mark_as_page(redirect(document.url), document.language)
+    text = public_text(document)
+    if not text.strip():
+        raise Http404
     with translation.override(said_in := main if main in {"de", "en"} else "en"):
         day = timezone.localdate(document.altered_at or document.created_at)
         signed = {"collection": document.collection, "day": format_day(day, said_in)}
@@ -86,7 +93,7 @@ def document_page(request: HttpRequest, document_id: int) -> HttpResponse:
             "signature": _("%(collection)s, last changed on %(day)s") % signed,
             "valid_until": format_day(document.valid_until, said_in) if document.valid_until else "",
             "html": render_markdown(
-                _without_title(document), list_references(document.metadata), most=MOST_PAGE_CHARACTERS
+                _without_title(document.title, text), list_references(document.metadata), most=MOST_PAGE_CHARACTERS
             ),
         }
         response = render(request, "knowledge/public_page.html", context)
@@ -104,10 +111,10 @@ def mark_as_page(response: HttpResponse, language: str) -> HttpResponse:
     return response
 
 
-def _without_title(document: Document) -> str:
+def _without_title(title: str, text: str) -> str:
     """Return the text without a first heading that repeats the title, which stands above it."""
-    first, _newline, rest = document.text.lstrip().partition("\n")
-    return rest if first.startswith("# ") and make_plain(first[2:]) == document.title.strip() else document.text
+    first, _newline, rest = text.lstrip().partition("\n")
+    return rest if first.startswith("# ") and make_plain(first[2:]) == title.strip() else text
 
 
 def _range(asked: str, size: int) -> tuple[int, int] | None:

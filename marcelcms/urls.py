@@ -14,6 +14,7 @@ from analytics.admin import (
 )
 from analytics.contradictions.admin import contradiction_view, contradictions_view
 from analytics.dashboard.admin.view import dashboard_view
+from analytics.inbox.admin.faq_reading import faq_reading_view
 from analytics.inbox.admin.preferences import preferences_view
 from analytics.promise.admin import promise_view
 from analytics.quality.admin import judge_view, quality_view
@@ -75,6 +76,7 @@ urlpatterns = [
         admin.site.admin_view(contradiction_view),
         name="contradiction",
     ),
+    path("admin/faq-reading/<int:faq_id>/", admin.site.admin_view(faq_reading_view), name="faq-reading"),
     path("admin/inbox/preferences/", admin.site.admin_view(preferences_view), name="inbox-preferences"),
     path("admin/dashboard/", admin.site.admin_view(dashboard_view), name="dashboard"),
     path("admin/topics/", admin.site.admin_view(topics_view), name="topics"),

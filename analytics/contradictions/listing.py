@@ -1,5 +1,6 @@
 """One list of texts that do not go together: contradictions, FAQs that ask the same, and pages that changed."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,12 +15,13 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from analytics.contradictions.advice import advise, read_changes
 from analytics.models import Contradiction, ReviewFeed
 from analytics.models.contradictions import FEED, count_recent_answers
 from chat.conversations.impact import stale_documents
 from chat.pipeline.sentences.quotable import read_cells, readable
 from core.diffs import Part, compare
-from faqs.models import FAQ, SimilarPair
+from faqs.models import FAQ, SimilarPair, main_language
 from knowledge.chunking.plain_text import make_plain
 from knowledge.models import Correction, Document
 
@@ -65,7 +67,8 @@ class Side:
 class Row:
     """What stands together; a `contradiction` is decided in the list, the others on the screen `step_url`.
 
-    `edited_at` is when one of the texts was edited, if they were not compared since.
+    `advice` is one line on where to begin. `edited_at` is when one of the texts was edited, if they were not compared
+    since.
     """
 
     key: Key
@@ -73,6 +76,7 @@ class Row:
     sides: Sequence[Side]
     step: str = ""
     step_url: str = ""
+    advice: str = ""
     contradiction: Contradiction | None = None
     edited_at: datetime | None = None
 
@@ -130,19 +134,43 @@ def _keys(rows: QuerySet[Any], source: str, rank: Any) -> QuerySet[Any, Any]:
 
 def _contradictions(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
     compared = ReviewFeed.objects.filter(name=FEED).values_list("until", flat=True).first()
-    for each in Contradiction.objects.for_list().filter(pk__in=keys):
-        first, second = _marked(each.first_text, each.second_text)
-        one, other = each.first_document or each.first_faq, each.second_document or each.second_faq
+    rows = list(Contradiction.objects.for_list().filter(pk__in=keys))
+    changes = read_changes(owner for row in rows for owner in map(_edited, _owners(row)))
+    for each in rows:
+        one, other = _owners(each)
+        first, second = _marked(each, is_translation=main_language(one.language) != main_language(other.language))
         sides = _side(one, each.first_heading, first, user), _side(other, each.second_heading, second, user)
-        edited = max(owner.updated_at for owner in (one, other) if owner)
+        edited = max(owner.updated_at for owner in (one, other))
         edited_at = edited if compared and edited > compared else None
-        yield Row(keys[each.pk], each.get_kind_display(), sides, contradiction=each, edited_at=edited_at)
+        advice = advise(_edited(one), _edited(other), changes)
+        yield Row(keys[each.pk], each.get_kind_display(), sides, advice=advice, contradiction=each, edited_at=edited_at)
 
 
-def _marked(first: str, second: str) -> tuple[Sequence[Part], Sequence[Part]]:
-    first, second = _as_read(first), _as_read(second)
+def _owners(row: Contradiction) -> tuple[Document | FAQ, Document | FAQ]:
+    sides = row.first_document or row.first_faq, row.second_document or row.second_faq
+    return cast("tuple[Document | FAQ, Document | FAQ]", sides)
+
+
+def _edited(owner: Document | FAQ) -> Document | FAQ:
+    """Return where a text is edited: an answer of staff's own in its FAQ."""
+    return owner.answer_page.faq if isinstance(owner, Document) and owner.is_written_answer else owner
+
+
+def _marked(each: Contradiction, *, is_translation: bool) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Return both texts, marked where they differ; of a translation, all words do, and only what was found is."""
+    first, second = _as_read(each.first_text), _as_read(each.second_text)
+    if is_translation:
+        return _mark(first, each.first_words), _mark(second, each.second_words)
     lines = {line.kind: line.parts for line in compare(first, second).lines}
     return lines.get("removed", (Part(first, False),)), lines.get("added", (Part(second, False),))
+
+
+def _mark(text: str, words: str) -> Sequence[Part]:
+    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) if words else None
+    if not found:
+        return (Part(text, False),)
+    before, behind = text[: found.start()], text[found.end() :]
+    return Part(before, False), Part(found[0], True), Part(behind, False)
 
 
 def _as_read(text: str) -> str:
@@ -150,13 +178,15 @@ def _as_read(text: str) -> str:
     return "; ".join(filter(None, read_cells(text))) if "|" in text else readable(text, ())
 
 
-def _side(owner: Document | FAQ | None, heading: str, parts: Sequence[Part], user: "User") -> Side:
+def _side(owner: Document | FAQ, heading: str, parts: Sequence[Part], user: "User") -> Side:
     if isinstance(owner, Document) and not owner.is_written_answer:
         address = reverse("admin:knowledge_document_change", args=[owner.pk])
         return Side(_("Page"), str(owner), make_plain(heading), owner.language, parts, address, owner.url)
-    faq = owner.answer_page.faq if isinstance(owner, Document) else cast("FAQ", owner)
-    language = owner.language if owner else ""
-    label = _("Answer written by staff") if isinstance(owner, Document) else _("Key points of an FAQ")
+    faq, language = cast("FAQ", _edited(owner)), owner.language
+    label = _("Key points of an FAQ")
+    if isinstance(owner, Document):
+        in_german, in_english = _("Answer written by staff, in German"), _("Answer written by staff, in English")
+        label = in_german if language == "de" else in_english
     return Side(label, faq.question, make_plain(heading), language, parts, _faq_url(faq, user), "")
 
 
@@ -165,14 +195,17 @@ def _faq_url(faq: FAQ, user: "User") -> str:
 
 
 def _duplicates(keys: Mapping[int, Key], user: "User") -> Iterator[Row]:
-    pairs = SimilarPair.objects.filter(pk__in=keys).select_related("first", "second")
-    for pair in pairs.prefetch_related("first__sources__document", "second__sources__document"):
+    found = SimilarPair.objects.filter(pk__in=keys).select_related("first", "second")
+    pairs = list(found.prefetch_related("first__sources__document", "second__sources__document"))
+    changes = read_changes(faq for pair in pairs for faq in (pair.first, pair.second))
+    for pair in pairs:
         sides = [
             Side(_("FAQ"), faq.question, "", faq.language, [Part(_says(faq), False)], _faq_url(faq, user), "")
             for faq in (pair.first, pair.second)
         ]
         address = f"{reverse('admin:faqs_faq_duplicates')}?{urlencode({'pair': pair.pk})}"
-        yield Row(keys[pair.pk], str(KINDS[DUPLICATE]), sides, _("Compare and merge"), address)
+        advice = advise(pair.first, pair.second, changes)
+        yield Row(keys[pair.pk], str(KINDS[DUPLICATE]), sides, _("Compare and merge"), address, advice)
 
 
 def _says(faq: FAQ) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from django.db.models import Q
 from pgvector.django import CosineDistance
 
+from analytics.contradictions.answers import read_other_languages
 from analytics.contradictions.candidates import NEIGHBOURS
 from analytics.contradictions.collect import Texts, document_key, faq_key, read_groups, read_texts
 from analytics.contradictions.comparison.statements import Source, read_statements
@@ -29,7 +30,10 @@ ALIKE = 20
 
 
 def read_near(*, documents: Sequence[int], faqs: Sequence[int]) -> Texts:
-    """Read these pages and FAQs, those near to them, and those that they were found to contradict before."""
+    """Read these pages and FAQs, those near to them, and those that they were found to contradict before.
+
+    Of an answer, also the one in the other language.
+    """
     own = read_texts(Q(document__in=documents), Q(pk__in=faqs))
     generation = live_generation()
     lengths = Counter(source.owner for source in own.sources)
@@ -42,7 +46,8 @@ def read_near(*, documents: Sequence[int], faqs: Sequence[int]) -> Texts:
         passages |= _near_words(generation, text, Scope(searched, language))
     near_faqs = {pk for _owner, vector in vectors for pk in _near_faqs(generation, vector)}
     known_documents, known_faqs = _counterparts(documents, faqs)
-    return read_texts(Q(pk__in=passages) | Q(document__in=known_documents), Q(pk__in={*faqs, *near_faqs, *known_faqs}))
+    wanted = known_documents | read_other_languages(documents)
+    return read_texts(Q(pk__in=passages) | Q(document__in=wanted), Q(pk__in={*faqs, *near_faqs, *known_faqs}))
 
 
 def _vectors(generation: Generation, own: Texts, faqs: Sequence[int]) -> Iterator[tuple[str, "Floats"]]:

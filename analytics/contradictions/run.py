@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from analytics.contradictions.answers import find_between_languages
 from analytics.contradictions.candidates import Counts, count_words
 from analytics.contradictions.collect import Texts, document_key, faq_key, read_neighbours, read_texts
 from analytics.contradictions.comparison.statements import Statement, read_statements
@@ -41,6 +42,7 @@ def compare_all() -> int | None:
         statements = read_statements(texts.sources)
         counts = count_words(statements)
         found = detect(texts.sources, statements, counts, read_neighbours(texts))
+        found += find_between_languages(texts)
         fresh = _save(found, texts, Contradiction.objects.all().values_list("pk", flat=True))
         ReviewFeed.objects.update_or_create(name=FEED, defaults={"until": until})
         StatementWords.objects.update_or_create(
@@ -82,6 +84,7 @@ def compare_these(*, documents: Sequence[int], faqs: Sequence[int]) -> None:
     kept = StatementWords.objects.first()
     counts = Counts(kept.statements, kept.words) if kept else count_words(statements)
     found = detect(texts.sources, statements, counts, read_neighbours(texts), places) if places else []
+    found += find_between_languages(texts, documents)
     known = Contradiction.objects.of(documents=list(documents), faqs=list(faqs))
     fresh = _save(found, texts, known.values_list("pk", flat=True))
     logger.info("contradictions compared changed=%d found=%d new=%d", len(owners), len(found), fresh)

@@ -12,6 +12,7 @@ from analytics.models import Comment, Gap, Review
 from chat.models import Case
 from chat.models.assistants import OfAssistants
 from core.access import name_of
+from faqs.models import FAQ
 
 Item = Gap | Review | Case
 AnItem = TypeVar("AnItem", bound=Item)
@@ -34,7 +35,7 @@ class OutOfDate(Exception):
         self.item: Any = item
 
 
-def about(item: Item) -> dict[str, Item]:
+def about(item: Item | FAQ) -> dict[str, Item | FAQ]:
     """Return the field and value by which a row names the item."""
     return {item._meta.model_name or "": item}
 

@@ -1,4 +1,4 @@
-"""Presence: who has an item open, so that two of the staff do not work on the same one unawares."""
+"""Presence: who has an item or the form of an FAQ open, so that no two of the staff work on it unawares."""
 
 from datetime import timedelta
 
@@ -9,12 +9,13 @@ from django.utils import timezone
 from analytics.inbox.items import Item, about
 from analytics.models import Reader, Review
 from core.access import name_of
+from faqs.models import FAQ
 
 #: A page says every 30 seconds that it is still open (inbox_item.js).
 PRESENT = timedelta(seconds=75)
 
 
-def note_reader(item: Item, user: AbstractBaseUser) -> None:
+def note_reader(item: Item | FAQ, user: AbstractBaseUser) -> None:
     """Record that the reader has the item open."""
     Reader.objects.bulk_create(
         [Reader(**about(item), user_id=user.pk, seen_at=timezone.now())],
@@ -24,12 +25,12 @@ def note_reader(item: Item, user: AbstractBaseUser) -> None:
     )
 
 
-def forget_reader(item: Item, user: AbstractBaseUser) -> None:
+def forget_reader(item: Item | FAQ, user: AbstractBaseUser) -> None:
     """Record that the reader has closed the item."""
     Reader.objects.filter(**about(item), user_id=user.pk).delete()
 
 
-def others_reading(item: Item, user: AbstractBaseUser) -> list[str]:
+def others_reading(item: Item | FAQ, user: AbstractBaseUser) -> list[str]:
     """Return the names of others who have it open."""
     present = Reader.objects.filter(**about(item), seen_at__gte=timezone.now() - PRESENT)
     readers = present.exclude(user_id=user.pk).select_related("user").order_by("user__username")

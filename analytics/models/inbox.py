@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from analytics.models.gaps import Gap
 from analytics.models.reviews import Review
 from chat.models import Case
+from faqs.models import FAQ
 
 #: A row is about a topic, about an answer or about a case, never about two of them.
 ABOUT_ONE = (
@@ -53,18 +54,23 @@ class Comment(AboutItem):
 
 
 class Reader(AboutItem):
-    """A member of staff who has an item open, and when their page last said so."""
+    """A member of staff who has an item or the form of an FAQ open, and when their page last said so."""
 
+    faq = models.ForeignKey(FAQ, on_delete=models.CASCADE, null=True, related_name="readers")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     seen_at = models.DateTimeField()
 
     class Meta:
         default_permissions = ()
         constraints = [
-            models.CheckConstraint(condition=ABOUT_ONE, name="a_reader_reads_one_item"),
+            models.CheckConstraint(
+                condition=(ABOUT_ONE & Q(faq=None)) | Q(gap=None, review=None, case=None, faq__isnull=False),
+                name="a_reader_reads_one_item",
+            ),
             models.UniqueConstraint(fields=["review", "user"], name="one_reader_a_review_and_user"),
             models.UniqueConstraint(fields=["gap", "user"], name="one_reader_a_gap_and_user"),
             models.UniqueConstraint(fields=["case", "user"], name="one_reader_a_case_and_user"),
+            models.UniqueConstraint(fields=["faq", "user"], name="one_reader_an_faq_and_user"),
         ]
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.diffs import Comparison, compare
 from core.tables.cells import neutralise
+from faqs.admin.warnings import warn_of_faqs
 from faqs.importexport.files import MOST_BYTES, BadTable, printable, read_table
 from faqs.importexport.resource import FAQResource, PlannedRow, fingerprint_plan
 from faqs.models import FAQ
@@ -195,6 +196,7 @@ def _confirmed(request: HttpRequest, model_admin: Any, name: str, content: bytes
     if wrong := sum(each.kind == "wrong" for each in planned):
         said.append(ngettext("%d wrong row was left out.", "%d wrong rows were left out.", wrong) % wrong)
     messages.success(request, " ".join(said))
+    warn_of_faqs(request, [each.faq for each in planned if each.rewords_answer])
     return redirect("admin:faqs_faq_changelist")
 
 

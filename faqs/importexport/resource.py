@@ -48,6 +48,13 @@ class PlannedRow:
     problems: tuple[Remark, ...] = ()
     notices: tuple[Remark, ...] = ()
 
+    @property
+    def rewords_answer(self) -> bool:
+        """Return whether it is imported with an answer that the FAQ did not have."""
+        before = read_answer(self.before or {})
+        written = self.faq.written_answers.items() if self.kind in ("new", "changed") else ()
+        return any(text != before[f"answer_{language}"] for language, text in written)
+
 
 def fingerprint_plan(planned: list[PlannedRow]) -> str:
     """Return a hash that stays the same while importing the file would do the same."""
@@ -209,10 +216,10 @@ class FAQResource(FAQColumns):
         if unknown and row.get("status") and instance.status == Status.PUBLISHED:
             errors["sources"] = [ValidationError(message) for message in unknown]
         self._notices += [("sources", message) for message in unknown]
-        # Not compared with pages: a search for each row of a long file would take minutes.
-        for warned in list_warnings(instance, with_pages=False):
-            if instance.written_answers[warned.language] != before[f"answer_{warned.language}"]:
-                self._notices.append((f"answer_{warned.language}", warned.message))
+        # Compared with pages once it is saved: a search for each row of a long file would take minutes.
+        if any(text != before[f"answer_{language}"] for language, text in instance.written_answers.items()):
+            warnings = list_warnings(instance, with_pages=False)
+            self._notices += [(f"answer_{warned.language}", warned.message) for warned in warnings]
         if not errors:
             self._decide_status(instance, is_named=bool(row.get("status")), is_complete=not unknown)
         if errors:

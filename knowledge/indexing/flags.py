@@ -1,6 +1,6 @@
 """Flagged texts: finds paragraphs that seem to address a program, and keeps their passages out of answers."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,6 +122,35 @@ def drop_unused_flags(document: Document) -> None:
 def is_withheld(hashes: Iterable[str], cleared: Collection[str]) -> bool:
     """Decide whether a passage with these flags is kept out of answers."""
     return any(text_hash not in cleared for text_hash in hashes)
+
+
+def public_text(document: Document) -> str:
+    """Return the document's text without the paragraphs that are withheld; empty if its title is.
+
+    Paragraphs that were not indexed yet are checked here, so that none is public before it is withheld.
+    """
+    flags: dict[bool, list[str]] = {True: [], False: []}
+    for flag in document.flagged_texts.all():
+        flags[flag.state == FlaggedText.State.CLEARED].append(flag.text)
+    if _is_hidden(document.title, flags):
+        return ""
+    blocks = document.text.replace("\r\n", "\n").split("\n\n")
+    return "\n\n".join(block for block in blocks if not _is_hidden(block, flags))
+
+
+def has_withheld(document: Document) -> bool:
+    """Return whether anything of the document is withheld."""
+    return public_text(document) != document.text.replace("\r\n", "\n")
+
+
+def _is_hidden(block: str, flags: Mapping[bool, Sequence[str]]) -> bool:
+    """Return whether a paragraph has a flag, or is part of a flagged passage, that staff did not clear."""
+    line = _on_one_line(block)
+    cleared, withheld = (
+        any(_on_one_line(text) in line or line in map(_on_one_line, text.split("\n\n")) for text in flags[state])
+        for state in (True, False)
+    )
+    return withheld or (bool(flag_document(block)) and not cleared)
 
 
 def withhold_passages(document: Document) -> None:

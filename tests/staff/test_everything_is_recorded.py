@@ -47,6 +47,7 @@ IDLE = {
     ),
     *("chat_promptversion_draft_preview POST", "chat_promptversion_preview POST"),
     *("chat_assistant_delete POST", "knowledge_collection_delete POST", "analytics_review_reading POST"),
+    "faq-reading POST",
     *("chat_case_pass_on POST", "chat_case_reading POST", "chat_case_draft POST", "chat_case_several POST"),
     *("my-login POST", "second-factor-reset POST", "passkey-remove POST", "my-sessions-end POST", "sessions-end POST"),
     *("analytics_gap_reading POST", "invite-again POST", "knowledge_course_import POST"),

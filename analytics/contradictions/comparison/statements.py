@@ -87,7 +87,7 @@ def read_statements(sources: Sequence[Source]) -> list[Statement]:
     copies: Counter[str] = Counter()
     found = []
     for place, source in enumerate(sources):
-        for unit in _units(source):
+        for unit in split_source(source):
             same = unit.text.casefold()
             terms = read_terms(unit.text)
             least = LEAST_TERMS_OF_MONEY if MONEY.search(unit.text) else LEAST_TERMS
@@ -107,7 +107,8 @@ def plain_title(title: str) -> str:
     return re.sub(r"[_%]|\.(?:html?|pdf|txt)\b", " ", unquote(title)) if "%" in title or "_" in title else title
 
 
-def _units(source: Source) -> Iterator[Unit]:
+def split_source(source: Source) -> Iterator[Unit]:
+    """Yield the units of a source without programs and tags."""
     heading = source.headings[-1] if source.headings else ""
     title = ". ".join(dict.fromkeys([plain_title(source.title), *source.headings[:-1]]))
     yield from split_units(TAG.sub("\n\n", FENCED.sub("\n\n", source.text)), title, heading)

@@ -102,7 +102,7 @@ def find_changes(one: Statement, other: Statement) -> list[Change] | None:
             return None
         if _is_note(ours, theirs) and sort in ("year", "date"):
             return None
-        if _is_within(mine[0], yours[0]) or _is_within(yours[0], mine[0]) or _is_example(mine[0], first):
+        if is_within(mine[0], yours[0]) or is_within(yours[0], mine[0]) or _is_example(mine[0], first):
             return None
         if _is_example(yours[0], second):
             return None
@@ -124,7 +124,7 @@ def _is_note(ours: str, theirs: str) -> bool:
     return bool(EDITION.search(ours) and EDITION.search(theirs))
 
 
-def _is_within(bounded: Figure, other: Figure) -> bool:
+def is_within(bounded: Figure, other: Figure) -> bool:
     """Return whether a figure without a bound lies within the bound of the other one: "up to 100 GB" and "1 GB"."""
     values = [_value(each) for each in (bounded, other)]
     if not bounded.bound or other.bound or values[0] is None or values[1] is None:

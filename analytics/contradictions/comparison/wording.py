@@ -55,7 +55,7 @@ def find_wording(one: Statement, other: Statement) -> tuple[str, str, str] | Non
     if _is_step(one, other) or _is_step(other, one):
         return None
     for kind, patterns in (("bound", BOUNDS), ("bound", ORDER), ("modality", MODALITY), ("quantity", QUANTITIES)):
-        ours, theirs = _excess(patterns, first.text, second.text)
+        ours, theirs = excess(patterns, first.text, second.text)
         if kind == "bound" and _are_of_two_times(first.text, second.text):
             continue
         if kind == "modality" and _deny_twice(one, other, {*ours, *theirs}):
@@ -119,7 +119,7 @@ def _find_contrary(one: Facts, other: Facts) -> str:
     return ""
 
 
-def _excess(patterns: Patterns, first: str, second: str) -> tuple[dict[str, str], dict[str, str]]:
+def excess(patterns: Patterns, first: str, second: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return what each text has more often than the other one, with its last words for it."""
     ours, theirs = _count(patterns, first), _count(patterns, second)
     counts = Counter({name: len(ours.get(name, ())) for name, _ in patterns})

@@ -1,10 +1,10 @@
-/* Says every half minute that this item is open, and shows who else has it open or has changed it; keeps comments. */
+/* Says at once and every half minute that this item is open, and shows who else has it open or has changed it. */
 
 {
     const EVERY = 30_000;
     const reading = document.querySelector("[data-reading]");
     const readers = reading.querySelector("[data-readers]");
-    const token = reading.querySelector("[name=csrfmiddlewaretoken]");
+    const token = document.querySelector("[name=csrfmiddlewaretoken]");
 
     async function tellPresence() {
         const body = new FormData();
@@ -23,22 +23,11 @@
         readers.textContent = lines.join(" ");
     }
 
+    tellPresence();
     setInterval(() => {
         if (!document.hidden) tellPresence();
     }, EVERY);
     document.addEventListener("visibilitychange", () => {
         if (!document.hidden) tellPresence();
-    });
-}
-
-/* A comment that was begun is not lost by a button of another form. */
-{
-    let sent = null;
-    document.addEventListener("submit", (event) => {
-        sent = event.target;
-    });
-    window.addEventListener("beforeunload", (event) => {
-        const fields = [...document.querySelectorAll("form textarea")];
-        if (fields.some((each) => each.form !== sent && each.value !== each.defaultValue)) event.preventDefault();
     });
 }

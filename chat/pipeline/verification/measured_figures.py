@@ -100,9 +100,9 @@ def read_figures(text: str) -> list[Figure]:
     found = []
     places: dict[str, int] = {}
     for each in notation.figures(text):
-        start = text.find(each.text, places.get(each.text, 0))
-        if start < 0:
-            start = text.find(each.text)
+        whole = re.compile(rf"(?<!\d){re.escape(each.text)}(?!\d)")  # "1" is no part of "2019"
+        match = whole.search(text, places.get(each.text, 0)) or whole.search(text)
+        start = match.start() if match else text.find(each.text)
         places[each.text] = start + 1
         end = start + len(each.text)
         before, behind = text[max(0, start - 60) : start], text[end : end + 60]

@@ -16,6 +16,7 @@ from analytics.tasks import compare_changed_pages, find_contradictions
 from chat.models import Citation
 from core.db.locks import Lock, advisory_lock
 from faqs.answers.pages import sync_pages
+from faqs.models import FAQ
 from knowledge.indexing.documents import sync_pending
 from knowledge.models import Document
 from knowledge.services.documents import save_document
@@ -191,6 +192,28 @@ def test_answers_of_staff_and_key_points_are_compared_with_pages(pages: list[Doc
     assert len(sides) >= 2
     assert any(faq for side in sides for faq in (side[1], side[3]))
     assert any(Document.objects.get(pk=pk).is_written_answer for side in sides for pk in (side[0], side[2]) if pk)
+
+
+def test_two_languages_of_one_answer_are_compared_at_night_and_after_an_edit(pages: list[Document]) -> None:
+    Document.objects.exclude(pk=pages[0].pk).delete()
+    german = "Der Semesterbeitrag beträgt für alle Studierenden 328,40 €."
+    given = {"collection": pages[0].collection, "status": "published"}
+    faq = FAQFactory(question="What do I pay?", answer_de=german, answer_en=FEE, **given)
+    sync_pages([faq.pk])
+    sync_pending()
+    compare_all()
+    assert states() == ["open"]
+    row = Contradiction.objects.get()
+    assert {row.first_text, row.second_text} == {german, FEE}
+    for language, text, state in (("de", german.replace("328", "318"), "gone"), ("en", OTHER_FEE, "open")):
+        FAQ.objects.filter(pk=faq.pk).update(**{f"answer_{language}": text})
+        sync_pages([faq.pk])
+        sync_pending()
+        compare_changed_pages()
+        assert states()[-1] == state
+        found = set(Contradiction.objects.values_list("pk", "state"))
+        compare_all()
+        assert set(Contradiction.objects.values_list("pk", "state")) == found
 
 
 def test_collections_that_no_assistant_searches_together_are_not_compared() -> None:

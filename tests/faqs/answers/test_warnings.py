@@ -1,14 +1,22 @@
 """Whoever publishes, restores or merges an answer is warned as in the form, and not stopped."""
 
+import json
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.messages import get_messages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from faqs.importexport.files import read_table
+from faqs.importexport.resource import FAQResource
 from faqs.models import FAQ, SimilarPair
 from faqs.services import set_faq_status
+from knowledge.models import Document
 from tests.conftest import load_pages
 from tests.factories import FAQFactory, UserFactory
 from tests.staff.api import Program, read_version
@@ -95,3 +103,77 @@ def test_a_program_that_publishes_reads_the_warning() -> None:
     assert warning.startswith("answer_en: “The semester contribution is 299.10 euros")
     reply = program.post(f"/faqs/{faq.pk}/retire/", {"version": reply["version"]}).json()
     assert reply["answer_warnings"] == []
+
+
+GERMAN = "Der Semesterbeitrag beträgt 328,40 Euro in jedem Semester."
+
+
+@pytest.fixture
+def two_languages() -> FAQ:
+    """Return an FAQ whose answers say two figures; no page is about it."""
+    Document.objects.all().delete()
+    return answered(RIGHT, answer_de=GERMAN, office_de="der Studienberatung")
+
+
+def test_publishing_warns_of_a_figure_that_the_other_language_says_otherwise(
+    admin_client: Client, two_languages: FAQ
+) -> None:
+    (warning,) = publish(admin_client, two_languages)
+    assert warning.startswith(f"Answer in German: “{GERMAN}” – the answer in English says otherwise: “{RIGHT}”")
+
+
+def test_a_program_that_changes_one_language_reads_that_the_other_one_says_otherwise(two_languages: FAQ) -> None:
+    program = Program(UserFactory(permissions=["faqs.view_faq", "faqs.change_faq", "knowledge.whole_university"]))
+    sent = {"version": read_version(two_languages), "answer_en": RIGHT.replace("318", "388")}
+    (warning,) = program.patch(f"/faqs/{two_languages.pk}/", sent).json()["answer_warnings"]
+    assert warning.startswith("answer_de: ")
+    assert "388.40 euros" in warning
+
+
+def test_merging_warns_of_two_languages_that_differ(admin_client: Client, two_languages: FAQ) -> None:
+    keep = FAQFactory(question="How high is the semester contribution?", status="published")
+    pair = SimilarPair.objects.create(first=two_languages, second=keep, similarity=0.9)
+    sent = {"keep": keep.pk, "answer": "take"}
+    (warning,) = warnings(admin_client.post(reverse("admin:faqs_faq_merge", args=[pair.pk]), sent))
+    assert "the answer in English says otherwise" in warning
+
+
+def test_an_import_remarks_that_the_language_it_changes_says_otherwise_than_the_other_one(
+    two_languages: FAQ,
+) -> None:
+    row = {"number": two_languages.pk, "question": ASKED, "answer_en": RIGHT.replace("318", "388")}
+    table = read_table("faqs.json", json.dumps([row]).encode())
+    (planned,) = FAQResource.for_operator().plan(table)
+    (notice,) = [message for column, message in planned.notices if column == "answer_de"]
+    assert "388.40 euros" in notice
+
+
+def import_file(client: Client, rows: list[dict[str, Any]]) -> list[str]:
+    """Import the rows on the import page and return the warnings."""
+    address = reverse("admin:faqs_faq_import")
+    file = SimpleUploadedFile("faqs.json", json.dumps(rows).encode())
+    checked = client.post(address, {"file": file}).context
+    sent = {"confirmed": "1", "file_key": checked["file_key"], "fingerprint": checked["fingerprint"]}
+    return warnings(client.post(address, sent))
+
+
+ROW = {"question": ASKED, "answer_en": WRONG, "office_en": "the Student Service Centre"}
+
+
+def test_an_import_warns_of_answers_that_pages_contradict(admin_client: Client) -> None:
+    (warning,) = import_file(admin_client, [ROW])
+    assert "the page “Fees” says otherwise" in warning
+    assert FAQ.objects.get().answer_en == WRONG
+
+
+def test_an_import_warns_of_no_answer_that_it_leaves_as_it_is(admin_client: Client) -> None:
+    faq = answered()
+    assert import_file(admin_client, [{"number": faq.pk, "question": ASKED, "category": "Money"}]) == []
+
+
+def test_the_command_warns_of_answers_that_pages_contradict(tmp_path: Path) -> None:
+    path, errors = tmp_path / "faqs.json", StringIO()
+    path.write_text(json.dumps([ROW, {**ROW, "question": "Fee?", "answer_en": RIGHT}]))
+    call_command("import_faqs", str(path), stdout=StringIO(), stderr=errors)
+    (line,) = [line for line in errors.getvalue().splitlines() if "says otherwise" in line]
+    assert line.startswith(f"FAQ 1 ({ASKED}): answer_en: “The semester contribution is 299.10 euros")

@@ -72,6 +72,7 @@ POSTS = frozenset(
     *(
         "shadow-faq",
         "contradiction",
+        "faq-reading",
         "topic-change",
         "invite-again",
         "second-factor-reset",

@@ -25,6 +25,7 @@ DOORS = _read(
     impact-document POST                                     x . . x x .
     contradictions GET                                       x x x x x .
     contradiction POST                                       x . . x x .
+    faq-reading POST                                         x . . x x .
     search-everything GET                                    x x x x x x
     to-do GET                                                x x . x x .
     to-do POST                                               x x . x x .

@@ -34,6 +34,10 @@ def test_a_lower_bound_is_read_in_both_languages(said):
     assert read_facts(said).figures[0].bound == "least"
 
 
+def test_a_figure_is_not_taken_for_a_digit_of_an_earlier_one():
+    assert [figure.measure for figure in read_facts("The rules of 2019 allow 9 weeks.").figures] == ["", "week"]
+
+
 def test_two_weeks_are_fourteen_days():
     assert "n:14" in read_facts("within two weeks").figure_keys
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analytics', '0041_verdicts_confirm_questions'),
+        ('analytics', '0042_readers_of_faqs'),
     ]
 
     operations = [
