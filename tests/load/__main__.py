@@ -1,6 +1,5 @@
 """Idle sockets and streaming answers at once, on one ASGI process: `python -m tests.load [--asks] [--json FILE]`; with
-`--asks` questions at once instead (`tests.load.asks`), on as many processes as `--web` says. Beside the page that is
-asked for stands the demo, and the embedding models are the product's default unless `--embedding` names another.
+`--asks` questions at once instead (`tests.load.asks`), on as many processes as `--web` says.
 
 Words come from a stub of a language model over real HTTP, which keeps when each sentence was whole; the extra delay of
 a sentence is the time from there to the tab. PostgreSQL and Valkey are started for it. They and the server's process
@@ -68,16 +67,14 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--asks", action="store_true", help="questions at once instead")
     parser.add_argument("--web", type=int, default=1, metavar="N", help="web processes for --asks")
-    parser.add_argument("--embedding", metavar="MODEL", help="EMBEDDING_MODEL, if not the product's default")
+    parser.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="EMBEDDING_MODEL")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="marcelcms-load-") as name, ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)
-        os.environ["STATE_DIR"] = name
-        for variable in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMBEDDING_MODEL"):
+        os.environ["STATE_DIR"], os.environ["EMBEDDING_MODEL"] = name, given.embedding
+        for variable in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
             os.environ.pop(variable, None)
-        if given.embedding:
-            os.environ["EMBEDDING_MODEL"] = given.embedding
         served, others = cores()
         os.sched_setaffinity(0, served)
         stack.enter_context(provide(folder, durable=False))
@@ -96,7 +93,7 @@ def main() -> None:
 def prepare(folder: Path) -> None:
     page = folder / "page.jsonl"
     page.write_text(json.dumps(PAGE) + "\n")
-    for command in (["migrate", "-v0"], ["load_demo"], ["import_documents", "--collection", "lindental", str(page)]):
+    for command in (["migrate", "-v0"], ["import_documents", str(page)]):
         subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -11,20 +11,19 @@ SENTENCES = tuple(f"The {room} desk takes the contribution from every student of
 #: Words of a sentence with its citation, and of a short answer.
 WORDS = len(SENTENCES[0].split()) + 1
 NAME = re.compile(rf"\bThe ({'|'.join(ROOMS)}) desk\b")
-#: It stands among the demo's pages, none of which is about its subject.
 PAGE = {
-    "url": "https://www.uni.example/observatory",
-    "title": "Observatory contribution",
-    "text": "# Observatory contribution\n\nThe observatory contribution is 318.40 euros each semester. "
+    "url": "https://www.uni.example/fees",
+    "title": "Semester contribution",
+    "text": "# Semester contribution\n\nThe semester contribution is 318.40 euros each semester. "
     + " ".join(SENTENCES),
 }
 #: The number in a question, by which the stub's times are found again.
-ASKED = re.compile(r"observatory contribution in (\d+)\?")
+ASKED = re.compile(r"semester contribution in (\d+)\?")
 
 
 def question(number: int) -> str:
     """Return a question that nobody asked before: its vector is made anew."""
-    return f"How much is the observatory contribution in {number}?"
+    return f"How much is the semester contribution in {number}?"
 
 
 def words(count: int) -> list[str]:
