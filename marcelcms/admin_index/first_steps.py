@@ -71,7 +71,7 @@ def _steps() -> Sequence[tuple[str, str, str]]:
         (
             _("Pages"),
             _("A website, which is read by itself, or a document that you write or upload."),
-            "admin:knowledge_source_add",
+            "admin:knowledge_document_changelist",
         ),
         (
             _("A colleague"),

@@ -31,10 +31,18 @@ def test_each_step_leads_to_the_next_one_and_the_last_one_ends_them(client: Clie
         seen.append(next_step(client))
     assert seen == [
         *(reverse(f"admin:{name}_add") for name in ("knowledge_collection", "chat_assistant", "chat_site")),
-        reverse("admin:knowledge_source_add"),
+        reverse("admin:knowledge_document_changelist"),
         reverse("invite"),
         "",
     ]
+
+
+def test_the_step_of_pages_leads_to_each_way_of_adding_some(client: Client) -> None:
+    client.force_login(UserFactory(is_superuser=True))
+    page = client.get(reverse("admin:knowledge_document_changelist")).content.decode()
+    assert 'class="empty"' in page
+    for name in ("knowledge_source_add", "knowledge_pdfupload_add", "knowledge_document_add"):
+        assert f'<li>\n          <a href="{reverse(f"admin:{name}")}">' in page
 
 
 def test_every_step_leads_to_a_page(client: Client) -> None:
