@@ -7,6 +7,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import unquote
 
 #: Cyrillic and Greek letters that look like Latin ones.
@@ -21,6 +22,8 @@ _END = (
     r"(?:com|org|net|edu|info|biz|name|io|ai|app|dev|co|xyz|top|site|online|shop|store|club|link|click|example|test|"
     r"invalid|de|ch|at|eu|fr|uk|ru|cn|me|cc|tk|berlin|hamburg|academy|university|school)"
 )
+#: The ends of three letters and more, as IANA's root zone has them. After "point" or "period" none is a common word.
+_ANY_END = "|".join((Path(__file__).parent / "top_level_domains.txt").read_text("utf-8").split())
 _DIGIT = (
     r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|null|eins?|zwei|zwo|drei|vier|fünf|sechs|"
     r"sieben|acht|neun|doppel)"
@@ -37,7 +40,8 @@ PATTERNS = tuple(
         r"(?<![\w.-])(?:[\w-]{1,63}\.){0,8}[\w-]{2,63}\.[^\W\d_]{2,24}(?!\w)(?:/\S*)?",
         rf"{_WORD}\s+[.]\s*[^\W\d_]{{2,24}}\b",
         rf"{_WORD}\s*[\[({{<]\s*(?:\.|@|{_DOT}|{_AT})\s*[\])}}>]\s*[\w-]{{1,63}}",
-        rf"{_WORD}[\s-]dot[\s-][\w-]{{1,63}}|{_WORD}\s{_DOT}\s{_END}\b|{_WORD}(?<=[^\W\d_])\s?\.\s{_END}\b(?!\s\w)",
+        rf"{_WORD}[\s-]dot[\s-][\w-]{{1,63}}|{_WORD}(?<=[^\W\d_])\s?\.\s{_END}\b(?!\s\w)",
+        rf"{_WORD}\s{_DOT}\s(?:{_END}|{_ANY_END})\b",
         rf"{_WORD}\s{_AT}\s[\w-]{{1,63}}(?:\s[\w-]{{1,63}})?\s{_DOT}\s\w+",
         r"(?<!\b\w\s)(?:\b\w\s){3,40}(?:[.@]|dot|punkt)\s",
         rf"{_WORD}\s(?:slash|schrägstrich)\s[\w-]{{1,63}}",

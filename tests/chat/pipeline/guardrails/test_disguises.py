@@ -30,6 +30,9 @@ DISGUISED = [
     "See collect dot example slash fees",
     "Write to help at collect dot example",
     "Write to help at collect period com",
+    "Visit payhere point zone",
+    "Go to fees period support and pay",
+    "Besuchen Sie studium punkt jetzt-zahlen punkt cash",
     "Schreiben Sie an hilfe ät collect punkt de",
     "Write to help(at)collect.example",
     "Write to HeLp@CoLLect.ExAmple",
@@ -75,6 +78,8 @@ def test_abbreviations_dates_and_ordinary_words_lead_nowhere() -> None:
         "Fees, e.g. the contribution, are due at the office at 10 a.m.",
         "Der Antrag ist z.B. bis 15.02.2027 bei Prof. Dr. Meyer in Punkt 3 zu stellen.",
         "The exam period ends on 1. March. School pupils may attend.",
+        "In the registration period students choose; at that point the office decides, and each point counts.",
+        "Pro Punkt gibt es einen Bonus, und nach diesem Punkt endet die Frist.",
     ):
         assert unknown_leads(said, "") == []
 
