@@ -14,7 +14,8 @@ MOST_LINES = 5_000
 MOST_SHOWN = 1_000
 #: Pairs of words compared before the changed lines that follow are shown whole, without marking the words.
 MOST_PAIRS = 4_000_000
-WORD = re.compile(r"\w+|\n|[^\S\n]+|[^\w\s]")
+#: A figure is one word: "318.40" and "312,40" differ as a whole.
+WORD = re.compile(r"\d+(?:[.,:]\d+)+|\w+|\n|[^\S\n]+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)

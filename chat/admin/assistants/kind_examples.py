@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.forms import BaseInlineFormSet, ModelForm
@@ -27,6 +28,9 @@ MOST = 200
 
 
 class KindExampleForm(ExampleModelForm):
+    class Meta:
+        widgets = {"text": forms.TextInput(attrs={"size": 60})}
+
     def clean_text(self) -> str:
         text = " ".join(self.cleaned_data["text"].split())
         try:
