@@ -228,6 +228,7 @@ def test_staff_see_the_built_in_contacts_and_edit_them(admin_client: Client) -> 
     form = admin_client.get(address).context["adminform"].form
     inline = admin_client.get(address).context["inline_admin_formsets"][0].formset
     values = {name: value for name, value in form.initial.items() if value is not None}
+    values |= {"kind_examples-TOTAL_FORMS": "0", "kind_examples-INITIAL_FORMS": "0"}
     for key, value in inline.management_form.initial.items():
         values[f"{inline.prefix}-{key}"] = value
     for row in inline.forms:
