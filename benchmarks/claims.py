@@ -61,6 +61,8 @@ def measure(*paths: Path, words_only: bool = False, fit: bool = False) -> dict[s
                 times.append((time.perf_counter() - began) * 1000)
             shown[level] = np.array([each.is_supported for each in verdicts])
             held = held or holding(rows, verdicts)
+        if meaning is not None:
+            scores = np.array([score(row, meaning) for row in rows])
     results: dict[str, Any] = {
         "file": ", ".join(path.name for path in paths),
         "sentences": len(rows),
@@ -100,6 +102,22 @@ def shares(rows: Sequence[dict[str, Any]], shown: "np.ndarray[Any, Any]") -> dic
         for name in names:
             groups.setdefault(name, []).append(bool(is_shown))
     return {name: round(sum(group) / len(group), 3) for name, group in sorted(groups.items())}
+
+
+def score(row: dict[str, Any], meaning: Any) -> float:
+    """Return what facts and entailment model together give a sentence; 0 if something speaks against it that no score
+    outweighs."""
+    from chat.pipeline.verification.classifier import Judge, Strictness, get_classifier
+    from chat.pipeline.verification.verify import Passage, examine, read_unit, verify
+
+    text, passage = row["sentence"], Passage(row["passage"], row["title"])
+    verdict = verify(text, [passage], strictness=Strictness.LENIENT, meaning=meaning)
+    if verdict.score in (0.0, 1.0):  # a veto or a decision; the page's own words
+        return verdict.score
+    checked = examine(text, passage, meaning=meaning)
+    assert checked
+    entailment = meaning.entails(read_unit(checked, passage), text)
+    return get_classifier(Judge.ENTAILMENT).score(checked.comparison.features | {"entailment": entailment})
 
 
 def curve(rows: Sequence[dict[str, Any]], scores: "np.ndarray[Any, Any]") -> list[dict[str, float]]:
