@@ -13,9 +13,13 @@ EXTRAS_UNTIL = "EXTRAS_UNTIL"
 EXTRAS = ("e2e", "slow")
 
 
+def is_extra(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in EXTRAS)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test before what it needs is started."""
     until = os.environ.get(EXTRAS_UNTIL)
-    if until and time.time() > float(until) and any(item.get_closest_marker(name) for name in EXTRAS):
+    if until and time.time() > float(until) and is_extra(item):
         pytest.skip("no time is left on this machine: run its file alone")
