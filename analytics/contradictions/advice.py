@@ -1,4 +1,4 @@
-"""What to do about two texts that do not go together: who last changed each and when, and which one looks older."""
+"""Advice on two texts that contradict each other: which one looks older, who last changed each, and when."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Owner = Document | FAQ
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """When a text last changed, and by whom or how; `by` is empty if that is not known."""
+    """The last change of a text; `by` says who made it, or how. It is empty if nobody knows."""
 
     at: datetime
     by: str

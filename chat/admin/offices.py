@@ -16,14 +16,15 @@ from django.utils.translation import gettext_lazy
 
 from chat.models import Case, Office, OfficeHours, OfficeRule
 from core.admin.forms import LabelledFormSet
+from core.admin.parts import PartInline
 from core.admin.scoped import ScopedAdmin, ScopedFilter, visible_teams
 
 if TYPE_CHECKING:
     OfficeModelAdmin = admin.ModelAdmin[Office]
     OfficeModelForm = ModelForm[Office]
-    PartInline = admin.TabularInline[Any, Office]
+    OfficeInline = admin.TabularInline[Any, Office]
 else:
-    OfficeModelAdmin, OfficeModelForm, PartInline = admin.ModelAdmin, ModelForm, admin.TabularInline
+    OfficeModelAdmin, OfficeModelForm, OfficeInline = admin.ModelAdmin, ModelForm, admin.TabularInline
 
 
 #: Fields for further days.
@@ -85,26 +86,9 @@ class OfficeForm(OfficeModelForm):
     )
 
 
-class OfficePart(PartInline):
-    """Rows that are part of their office: who may change it may change them."""
-
+class OfficePart(PartInline, OfficeInline):
     formset = LabelledFormSet
     extra = 0
-
-    def _may_edit(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("chat.change_office") or request.user.has_perm("chat.add_office")
-
-    def has_add_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
-        return self._may_edit(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
-        return self._may_edit(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
-        return self._may_edit(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: Office | None = None) -> bool:
-        return self._may_edit(request) or request.user.has_perm("chat.view_office")
 
 
 class OfficeHoursInline(OfficePart):

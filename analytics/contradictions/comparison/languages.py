@@ -27,7 +27,7 @@ SAME_PLACE = 0.2
 MOST_LONGER = 1.6
 CONTRARY = frozenset({frozenset({OBLIGED, EXEMPT}), frozenset({FORBIDDEN, PERMITTED})})
 DATED = ("date", "time", "year")
-#: Measures of time that can be told in each other: how many weeks two months are is not said.
+#: Measures of time in two groups. Only those of one group can be converted: a month has no fixed number of weeks.
 SHORT, LONG = frozenset({"minute", "hour", "day", "week"}), frozenset({"month", "year"})
 
 Differing = tuple[Statement, Statement, Difference]

@@ -1,4 +1,4 @@
-"""What the form of an FAQ asks every half minute: who else has it open, and whether it was saved meanwhile."""
+"""Answers the form of an FAQ, which asks every half minute who else has it open and whether it was saved meanwhile."""
 
 from typing import TYPE_CHECKING, cast
 

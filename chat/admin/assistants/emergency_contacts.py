@@ -8,10 +8,10 @@ from django.forms import BaseInlineFormSet, CheckboxSelectMultiple, ModelForm, M
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from chat.admin.assistants.parts import AssistantPart
 from chat.models import Assistant, EmergencyContact, Need
 from chat.pipeline.answering.help_contacts import built_in
 from core.admin.forms import LabelledFormSet
+from core.admin.parts import PartInline
 
 if TYPE_CHECKING:
     ContactModelForm = ModelForm[EmergencyContact]
@@ -53,7 +53,7 @@ class EmergencyContactFormSet(ContactBaseFormSet):
         super().full_clean()
 
 
-class EmergencyContactInline(AssistantPart, ContactInline):
+class EmergencyContactInline(PartInline, ContactInline):
     model = EmergencyContact
     form = EmergencyContactForm
     formset = EmergencyContactFormSet  # type: ignore[assignment]

@@ -9,12 +9,12 @@ from django.forms import BaseInlineFormSet, ModelForm
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from chat.admin.assistants.parts import AssistantPart
 from chat.errors import Refused
 from chat.models import Assistant, KindExample, Need
 from chat.pipeline.guardrails.input import clean_question
 from chat.pipeline.understanding.help_classifier import recognised_need
 from core.admin.forms import LabelledFormSet
+from core.admin.parts import PartInline
 
 if TYPE_CHECKING:
     ExampleModelForm = ModelForm[KindExample]
@@ -74,7 +74,7 @@ def _twice(first: str | None, second: str | None) -> str:
     return _("This message is there as “%(kind)s”: it can be of one kind only.") % {"kind": kinds.get(first, "")}
 
 
-class KindExampleInline(AssistantPart, ExampleInline):
+class KindExampleInline(PartInline, ExampleInline):
     model = KindExample
     form = KindExampleForm
     formset = KindExampleFormSet  # type: ignore[assignment]

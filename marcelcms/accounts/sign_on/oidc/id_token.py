@@ -1,4 +1,4 @@
-"""ID tokens: nothing in one is believed before its signature, and for whom and when it was made, are checked.
+"""Checks ID tokens: the signature, the audience and the times come first, and only then is anything else read.
 
 The libraries are loaded where they are used, since only a process that logs staff in needs them.
 """
