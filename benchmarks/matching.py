@@ -33,6 +33,7 @@ PHRASINGS = (1, 2, 4, 8)
 LENT, LEFT = 4, 2
 SIZES = (100, 500, 2000)
 WAYS_A_FAQ = 5
+BINS = 10
 
 
 def measure(data: Path | None) -> dict[str, Any]:
@@ -112,8 +113,12 @@ def compare(
     }
     is_known = truth >= 0
     sure = {name: scores.max(axis=1) for name, scores in by_way.items()}
+    error = None
     if figures:
-        sure["learned"] = np.array([probability(classifier.match(each, most=1)[0][1]) for each in asked])
+        likeliest = [classifier.match(each, most=1)[0] for each in asked]
+        sure["learned"] = np.array([probability(log_odds) for _faq, log_odds in likeliest])
+        is_right = np.array([faq for faq, _log_odds in likeliest]) == truth + 1
+        error = calibration_error(sure["learned"], is_right)
     return {
         "ways": {
             name: {
@@ -122,6 +127,7 @@ def compare(
             }
             for name, scores in by_way.items()
         },
+        "calibration_error": error,
         "chosen": "learned" if figures and figures.learned_rank > figures.nearest_rank else "nearest phrasing",
         "fit_seconds": round(fitted - began, 2),
         "check_seconds": round(checked - fitted, 2),
@@ -131,6 +137,19 @@ def compare(
 def reciprocal_rank(scores: "Floats", truth: "NDArray[np.int64]") -> float:
     own = scores[np.arange(len(truth)), truth]
     return round(float((1 / ((scores > own[:, None]).sum(axis=1) + 1)).mean()), 4)
+
+
+def calibration_error(likely: "Floats", is_right: "NDArray[np.bool_]") -> float:
+    """Return the mean distance of the probability to the share that is right, of BINS bins of equal width.
+
+    Each bin weighs as much as it has questions (Naeini, Cooper and Hauskrecht 2015).
+    """
+    bins = np.minimum((likely * BINS).astype(int), BINS - 1)
+    distances = [
+        abs(likely[bins == each].mean() - is_right[bins == each].mean()) * (bins == each).mean()
+        for each in np.unique(bins)
+    ]
+    return round(float(sum(distances)), 3)
 
 
 def measure_size(size: int, vectors: "Floats") -> dict[str, Any]:
@@ -177,12 +196,13 @@ def report(results: dict[str, Any]) -> None:
                 way,
                 each["mrr"],
                 round(each["auroc"], 4) if each["auroc"] else "–",
+                row["calibration_error"] if way == "learned" and row["calibration_error"] is not None else "–",
                 row["chosen"],
             ]
             for row in measured
             for way, each in row["ways"].items()
         ]
-        table(["phrasings", "way", "MRR", "AUROC", "chosen"], rows)
+        table(["phrasings", "way", "MRR", "AUROC", "calibration error", "chosen"], rows)
     say("")
     head = ["faqs", "fit_seconds", "check_seconds", "peak_mib", "stored_mib", "question_ms"]
     table(head, [[row[key] for key in head] for row in results["sizes"]])

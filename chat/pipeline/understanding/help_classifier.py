@@ -8,7 +8,7 @@ import logging
 from functools import cache
 
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated, ExampleClassifier, kind_by_words
-from chat.pipeline.understanding.help_examples import FOLDER, fingerprint_of_examples, load_examples
+from chat.pipeline.understanding.help_examples import FOLDER, fingerprint_of_examples, load_help_examples
 from chat.pipeline.understanding.own_examples.examples import NO_EXAMPLES, OwnExamples
 from core.inference.embeddings import EmbeddingUnavailable
 from core.terms import distinct_words
@@ -43,4 +43,4 @@ def get_classifier() -> ExampleClassifier:
 
 @cache
 def _words_of_examples() -> list[tuple[set[str], str]]:
-    return [(distinct_words(each.text), each.kind) for each in load_examples()]
+    return [(distinct_words(each.text), each.kind) for each in load_help_examples()]

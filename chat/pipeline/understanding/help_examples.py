@@ -2,13 +2,16 @@
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from chat.models import ORDINARY
 from core.hashing import fingerprint
 
 FOLDER = Path(__file__).parent / "examples"
+#: Examples of greetings, complaints and the like (`kind_classifier`).
+KINDS = FOLDER / "kinds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class Example:
     language: str
 
 
+@cache
 def read_examples(folder: Path) -> tuple[Example, ...]:
     """Return the examples of a folder, in the order of its files: `[kind]` with a list of `examples` each.
 
@@ -32,10 +36,16 @@ def read_examples(folder: Path) -> tuple[Example, ...]:
     return tuple(examples)
 
 
-@cache
 def load_examples() -> tuple[Example, ...]:
     """Return all cries for help, and ordinary messages; the kinds are those of `Need`, and ORDINARY."""
     return read_examples(FOLDER)
+
+
+@cache
+def load_help_examples() -> tuple[Example, ...]:
+    """Return these, and small talk, complaints and wishes for a person, which are ORDINARY beside cries for help."""
+    others = (replace(each, kind=ORDINARY) for each in read_examples(KINDS) if each.kind != ORDINARY)
+    return (*load_examples(), *others)
 
 
 def fingerprint_of(examples: Iterable[Example]) -> str:
@@ -44,5 +54,5 @@ def fingerprint_of(examples: Iterable[Example]) -> str:
 
 
 def fingerprint_of_examples() -> str:
-    """Return what changes when an example of a cry for help, or an ordinary one, does."""
-    return fingerprint_of(load_examples())
+    """Return what changes when an example that cries for help are recognised by does."""
+    return fingerprint_of(load_help_examples())

@@ -2,7 +2,7 @@
 
 The examples are in `examples/kinds`. The ordinary messages are those there, and what else students wrote in the
 examples of cries for help. The classifier is fitted by `manage.py fit_kind_classifier`. It is not that of cries for
-help, so that neither can change what the other recognises (`docs/decisions/0028-kinds-of-messages.md`).
+help, of which no small talk may take any away (`docs/decisions/0028-kinds-of-messages.md`).
 """
 
 import logging
@@ -12,7 +12,7 @@ from functools import cache
 from chat.models import ORDINARY, Kind
 from chat.pipeline.understanding.example_classifier import ClassifierOutdated, ExampleClassifier, kind_by_words
 from chat.pipeline.understanding.help_examples import (
-    FOLDER,
+    KINDS,
     Example,
     fingerprint_of,
     load_examples,
@@ -25,7 +25,6 @@ from knowledge.retrieval.query_vectors import multilingual_vector
 
 logger = logging.getLogger(__name__)
 
-KINDS = FOLDER / "kinds"
 #: Ordinary messages that sound like one of the kinds; what ordinary messages are like in general is not told by them.
 NEAR_MISS = "near-miss"
 FITTED = KINDS / "fitted.npz"

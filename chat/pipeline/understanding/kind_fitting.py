@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from chat.models import ORDINARY, Kind
 from chat.pipeline.understanding.example_classifier import ExampleClassifier
 from chat.pipeline.understanding.example_fitting import fit_examples
-from chat.pipeline.understanding.help_examples import Example, read_examples
-from chat.pipeline.understanding.kind_classifier import KINDS, fingerprint_of_kinds, load_kind_examples
+from chat.pipeline.understanding.help_examples import KINDS, Example, read_examples
+from chat.pipeline.understanding.kind_classifier import fingerprint_of_kinds, load_kind_examples
 from core.terms import distinct_words, topic_words
 from knowledge.retrieval.query_vectors import multilingual_vectors
 

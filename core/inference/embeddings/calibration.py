@@ -117,6 +117,8 @@ GERMAN = (
         "Das WLAN eduroam wird mit der Kennung eingerichtet.",
     ),
 )
+#: All of them.
+TEXTS = [text for examples in (ENGLISH, GERMAN) for example in examples for text in example]
 #: The least distance of the two means: a model below it cannot distinguish texts.
 LEAST_WIDTH = 0.02
 NEARLY = 0.6

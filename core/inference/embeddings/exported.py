@@ -66,5 +66,7 @@ class ExportedEmbedder:
             encoding = self._tokenizer.encode(text, add_special_tokens=False)
             encoding.truncate(self._window - self._special)
             ids = np.array([self._tokenizer.post_process(encoding).ids], dtype=np.int64)
-            vectors[row] = self._session.unit_vector(**{IDS: ids, PLACES: np.arange(ids.shape[1])})
+            # A graph that torch wrote counts the places itself.
+            places = {PLACES: np.arange(ids.shape[1])} if PLACES in self._session.inputs else {}
+            vectors[row] = self._session.unit_vector(**{IDS: ids}, **places)
         return vectors

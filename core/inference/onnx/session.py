@@ -22,7 +22,7 @@ class EncoderSession:
         self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
             str(graph), options, providers=["CPUExecutionProvider"]
         )
-
+        self.inputs = frozenset(each.name for each in self._session.get_inputs())
         self._outputs = [each.name for each in self._session.get_outputs()]
 
     def unit_vector(self, **inputs: "NDArray[Any]") -> "NDArray[np.float32]":

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.inference.embeddings import EmbeddingUnavailable
-from core.inference.embeddings.export import export_model
+from core.inference.embeddings.exporting.export import export_model
 
 #: Vectors further from the original's rank other passages first.
 LEAST_COSINE = 0.98
@@ -13,8 +13,9 @@ LEAST_COSINE = 0.98
 
 class Command(BaseCommand):
     help = (
-        "Exports the folder of a sentence-transformers model of BERT's kind to a folder that EMBEDDING_MODEL can name: "
-        "it multiplies in int8 and needs no torch. Only this command needs the extra sentence-transformers."
+        "Exports the folder of a sentence-transformers model to a folder that EMBEDDING_MODEL can name and that needs "
+        "no torch. A model of BERT's kind multiplies in int8 there; others keep their weights. Only this command needs "
+        "the extra sentence-transformers."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -42,4 +43,5 @@ class Command(BaseCommand):
         )
         if found.least < LEAST_COSINE:
             raise CommandError(f"{said} at least, which is too low (under {LEAST_COSINE}): do not use {target}.")
-        self.stdout.write(f"{said} at least. Set EMBEDDING_MODEL={target.absolute()}")
+        kind = "multiplies in int8" if found.is_int8 else "has its weights as they are, since it is not of BERT's kind"
+        self.stdout.write(f"{said} at least. It {kind}. Set EMBEDDING_MODEL={target.absolute()}")

@@ -1,0 +1,1 @@
+"""Export of sentence-transformers models to folders that run without torch."""
