@@ -161,6 +161,7 @@ def test_uploaded_files_of_several_terms_are_one_group(
         file.save(str(tmp_path / f"{name}.docx"))
         sync_document(import_file(tmp_path / f"{name}.docx", collection=collection).document_id)
     assert groups() == [titles]
+    assert not EditionGroup.objects.filter(title__contains="(").exists()
 
 
 def test_uploaded_files_of_other_names_are_not(collection: Collection, tmp_path: Path, settings: Settings) -> None:
