@@ -40,7 +40,9 @@ def place_document(document: Document) -> None:
     before = Edition.objects.filter(document=document).first()
     term = parse_term(document.term) if document.term else None
     if document.term == "" and not document.is_written_answer:
-        term = read_term(title=document.title, url=document.url, text=document.text)
+        titles = dict.fromkeys((_own_title(document), document.title))
+        terms = (read_term(title=title, url=document.url, text=document.text) for title in titles)
+        term = next(filter(None, terms), None)
     series = _series(document, term) if term else ""
     if before and series == before.series == "" and term_of(before) == term:
         return
