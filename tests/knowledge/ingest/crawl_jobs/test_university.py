@@ -11,6 +11,7 @@ from pytest_django import Settings
 from chat.pipeline.retrieval.candidates import as_source, load_candidates
 from knowledge.editions.grouping import term_of
 from knowledge.ingest import recognition
+from knowledge.ingest.crawl_jobs import runs
 from knowledge.models import CrawlRun, Document, Edition
 from knowledge.retrieval.editions import find_editions
 from knowledge.retrieval.scope import build_scope
@@ -131,9 +132,10 @@ def test_where_ocr_is_missing_scans_and_pages_that_are_pictures_are_told_of(
 
 
 def test_with_a_browser_only_the_shells_of_a_site_are_read_in_another_way(
-    site: Site, settings: Settings, tmp_path: Path
+    site: Site, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CRAWL_BROWSER = chromium(tmp_path)
+    monkeypatch.setattr(runs, "TIMEOUT_S", 20.0)  # a browser may keep the machine busy; nothing here is slow
     allowed = [site.url(path) for path in no_pages.TRAPS]
     run = crawled(make_source(site, allow=allowed, use_sitemaps=False))
     assert remarks(site, run) == {"/drawn": "it was read after its JavaScript had run"}
