@@ -19,8 +19,12 @@ from chat.pipeline.retrieval.profiles import PROFILES, retrieve_with
 from chat.pipeline.run import collect
 from knowledge.editions.terms import month_of, name_term, names, term_at
 from knowledge.indexing.documents import sync_pending
-from knowledge.models import Collection, Document, Edition, EditionGroup
+from knowledge.ingest.crawl_jobs.importer import save_page
+from knowledge.ingest.crawler.messages import Page as CrawledPage
+from knowledge.ingest.crawler.messages import likeness
+from knowledge.models import Collection, Edition, EditionGroup, Source
 from knowledge.retrieval.scope import build_scope
+from knowledge.services.crawls import save_source
 
 SLUG = "editions"
 REPEATS = 5
@@ -52,11 +56,27 @@ def measure() -> dict[str, Any]:
 
 
 def load(pages: Sequence[Page]) -> None:
+    """Save the pages as a crawl does, which tells their titles apart and groups them, and index them."""
     collection, _made = Collection.objects.get_or_create(slug=SLUG, defaults={"name": SLUG})
+    source = save_source(source=Source(name=SLUG, collection=collection, start_urls=[pages[0].url]))
     for page in pages:
-        Document.objects.create(
-            collection=collection, url=page.url, title=page.title, language=page.language, text=page.text
+        crawled = CrawledPage(
+            url=page.url,
+            etag="",
+            last_modified="",
+            likeness=likeness(page.title, page.text),
+            links=(),
+            title=page.title,
+            language=page.language,
+            markdown=page.text,
+            references=(),
+            open_graph={},
+            favicon="",
+            modified="",
         )
+        applied = save_page(source, crawled)
+        if applied.document_id is None:
+            raise RuntimeError(f"{page.url} was not saved: {applied.remarks}")
     sync_pending()
 
 

@@ -40,7 +40,9 @@ def place_document(document: Document) -> None:
     before = Edition.objects.filter(document=document).first()
     term = parse_term(document.term) if document.term else None
     if document.term == "" and not document.is_written_answer:
-        term = read_term(title=document.title, url=document.url, text=document.text)
+        titles = dict.fromkeys((_own_title(document), document.title))
+        terms = (read_term(title=title, url=document.url, text=document.text) for title in titles)
+        term = next(filter(None, terms), None)
     series = _series(document, term) if term else ""
     if before and series == before.series == "" and term_of(before) == term:
         return
@@ -76,14 +78,18 @@ def drop_small_groups() -> None:
     EditionGroup.objects.filter(pk__in=list(counted.values_list("pk", flat=True))).delete()
 
 
-def _series(document: Document, term: Term) -> str:
+def _own_title(document: Document) -> str:
+    """Return a title without what was added to tell the document from its other editions."""
     own = str(document.metadata.get("own_title") or "")
+    return own if own and document.title.startswith(own) else document.title
+
+
+def _series(document: Document, term: Term) -> str:
     return read_series(
         collection=document.collection_id,
         language=document.language,
         audience=document.audience,
-        # What was added to tell it from its other editions is not its matter.
-        title=own if own and document.title.startswith(own) else document.title,
+        title=_own_title(document),
         url=document.url,
         term=term,
     )
@@ -117,7 +123,7 @@ def _group_for(cluster: list[Edition], *, taken: set[int]) -> EditionGroup:
     if groups:
         return groups[0]
     document = cluster[-1].document
-    return EditionGroup.objects.create(collection_id=document.collection_id, title=shared_title(document.title))
+    return EditionGroup.objects.create(collection_id=document.collection_id, title=shared_title(_own_title(document)))
 
 
 def _clusters(editions: Sequence[Edition], texts: Mapping[int, str]) -> Iterator[list[Edition]]:

@@ -111,7 +111,7 @@ def _read(
 
 def _record(text: FileText, *, collection: Collection, url: str, name: str, digest: str, kept: str) -> DocumentRecord:
     own = (text.title or readable_title(name))[:500]
-    title = tell_apart(own, text=text.markdown, name=readable_title(name), collection=collection, url=url)
+    title = tell_apart(own, text=text.markdown, names=[readable_title(name)], collection=collection, url=url)
     metadata = {"file_name": name, "sha256": digest, "pages": text.pages, "reader": READER}
     if title != own:
         metadata["own_title"] = own_title(own)

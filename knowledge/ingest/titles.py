@@ -1,6 +1,7 @@
 """Titles that tell documents apart: one that says nothing, or that another document has, gets what its cover says."""
 
 import re
+from collections.abc import Sequence
 
 from knowledge.chunking.page_markers import MARKER
 from knowledge.chunking.plain_text import make_plain
@@ -57,18 +58,19 @@ LONGEST_LINE, LONGEST_NAME, LONGEST_PARAGRAPH = 120, 100, 300
 MOST_CHARACTERS = 500
 
 
-def tell_apart(title: str, *, text: str, name: str, collection: Collection, url: str) -> str:
+def tell_apart(title: str, *, text: str, names: Sequence[str], collection: Collection, url: str) -> str:
     """Return the title, with more words where it says nothing or where another document of the collection has it.
 
-    They are the programme, the regulation and the date on the cover, else `name`, the file's.
+    They are the programme, the regulation and the date on the cover, else the first of `names` that no other has.
     """
     if not GENERIC.fullmatch(title.strip()) and not _is_taken(title, collection, url):
         return title
     said = read_cover(text, title)
     longer = f"{title}: {', '.join(said)}"[:MOST_CHARACTERS] if said else title
-    if name.casefold() != title.casefold() and (not said or _is_taken(longer, collection, url)):
-        longer = f"{longer} ({name})"[:MOST_CHARACTERS]
-    return longer
+    if said and not _is_taken(longer, collection, url):
+        return longer
+    named = [f"{longer} ({name})"[:MOST_CHARACTERS] for name in names if name.casefold() not in {"", title.casefold()}]
+    return next((each for each in named if not _is_taken(each, collection, url)), (named or [longer])[-1])
 
 
 def own_title(title: str) -> str:
@@ -82,7 +84,7 @@ def read_cover(text: str, title: str) -> list[str]:
     cover = (pages[0] + (pages[2] if len(pages) > 2 and not pages[0].strip() else ""))[:COVER_CHARACTERS]
     lines = [line for raw in cover.split("\n") if (line := make_plain(raw.strip("#*-> ")))]
     found: list[str] = []
-    named = (name for line in lines if line != title and (name := _name_programme(line)))
+    named = (name for line in lines if line != title and (name := _name_programme(line, title)))
     if programme := next(named, ""):
         found.append(programme)
     for patterns in ([REGULATION], DATES):
@@ -93,13 +95,14 @@ def read_cover(text: str, title: str) -> list[str]:
     return found
 
 
-def _name_programme(line: str) -> str:
+def _name_programme(line: str, title: str) -> str:
     """Return the programme that a line of a cover names, with its degree; empty if it names none.
 
     A line that begins with something else, such as the regulations' name, is a name as a whole. A long one is that of a
     cover only if the institution, the degree or a date follows on the programme: else it is a sentence.
     """
-    if begin := GENERIC.match(line):
+    begin = GENERIC.match(line)
+    if begin and (begin[0].casefold() in title.casefold() or len(line) > LONGEST_LINE):
         line = line[begin.end() :].lstrip(" :")
     match = PROGRAMME.search(line)
     if match is None or len(line) > LONGEST_PARAGRAPH:

@@ -3,6 +3,7 @@
 import io
 import struct
 from collections.abc import Mapping
+from functools import cache
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
@@ -15,11 +16,11 @@ from pptx.util import Inches
 ODT = "application/vnd.oasis.opendocument.text"
 
 
-def word() -> bytes:
+def word(title: str = "Prüfungsordnung Biologie") -> bytes:
     """Make a regulation: numbered headings, a list, a table with a merged cell."""
     document = docx.Document()
     document.core_properties.title = "Word-Dokument"
-    document.add_paragraph("Prüfungsordnung Biologie", style="Title")
+    document.add_paragraph(title, style="Title")
     number_headings(document)
     document.add_heading("Geltungsbereich", 1)
     document.add_paragraph("Diese Ordnung gilt für alle Studierenden der Biologie an unserer Universität.")
@@ -158,10 +159,12 @@ def with_part(source: bytes, name: str, content: bytes) -> bytes:
     return zipped({**parts, name: content})
 
 
+@cache
 def bomb(size: int) -> bytes:
     return with_part(word(), "word/media/picture.xml", b"\0" * size)
 
 
+@cache
 def long_list(rows: int) -> bytes:
     """Make a workbook of many rows, faster than openpyxl does."""
     line = b'<row><c t="inlineStr"><is><t>Modul</t></is></c><c><v>5</v></c></row>'

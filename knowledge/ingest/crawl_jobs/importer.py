@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.db import transaction
 from django.utils import timezone
@@ -50,9 +50,10 @@ def save_page(source: Source, page: Page) -> Applied:
     document = source.collection.documents.select_for_update().filter(url=page.url).first()
     if document and Course.objects.filter(document=document).exists():
         return Applied(Kind.SKIPPED, remarks=(Said(OF_A_COURSE),))
-    name = readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]) or page.url
-    own, text = (strip_nul(page.title) or name)[:500], strip_nul(page.markdown)
-    title = tell_apart(own, text=text, name=_heading(text, own) or name, collection=source.collection, url=page.url)
+    name, text = readable_title(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]), strip_nul(page.markdown)
+    own = (strip_nul(page.title) or name or page.url)[:500]
+    names = (_heading(text, own), name, _describe_address(page.url))
+    title = tell_apart(own, text=text, names=names, collection=source.collection, url=page.url)
     row = source.pages.select_for_update().filter(url=page.url).first()
     links = [{"text": words, "url": address} for words, address in page.references]
     further = {"references": links, "og": page.open_graph, "favicon": page.favicon, "modified": page.modified}
@@ -87,6 +88,13 @@ def _heading(text: str, title: str) -> str:
     first = text.partition("\n")[0]
     heading = make_plain(first.lstrip("# ")) if first.startswith("# ") else ""
     return heading if heading.casefold() not in title.casefold() else ""
+
+
+def _describe_address(url: str) -> str:
+    """Return what tells a page's address from all others of its site."""
+    parts = urlsplit(url)
+    address: str = strip_nul(unquote("?".join(filter(None, (parts.path.strip("/"), parts.query)))))
+    return address
 
 
 def save_file(source: Source, file: FetchedFile, *, progress: Callable[[int, int], None]) -> Applied:

@@ -1,13 +1,15 @@
-"""Reading of a response's body within a time limit: it may have been made to exhaust its reader."""
+"""Reading of a response: its headers, and its body within a time limit, since it may exhaust its reader."""
 
+import re
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from time import time
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from lxml.etree import XMLSyntaxError
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
@@ -28,6 +30,9 @@ MOST_REDIRECTS = 8
 NO_PICTURES = frozenset({"noindex", "none", "nofollow", "noimageindex"})
 #: A busy server is asked twice more, unless it asks for a longer pause than this.
 RETRIES, LONGEST_WAIT_S = 2, 60
+#: The two forms of a file's name in Content-Disposition (RFC 6266); the first one counts.
+EXTENDED_NAME = re.compile(r"\bfilename\*\s*=\s*(?P<charset>utf-8|iso-8859-1)'[^']*'(?P<name>[^;\s]+)", re.IGNORECASE)
+PLAIN_NAME = re.compile(r"\bfilename\s*=\s*(?:\"(?P<quoted>[^\"]*)\"|(?P<name>[^;\s\"]+))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,19 @@ def links_on_site(links: Iterable[str], scope: Scope) -> tuple[str, ...]:
 def header(headers: Any, name: str) -> str:
     value: bytes = headers.get(name) or b""
     return value.decode("latin-1").replace("\x00", "").strip()
+
+
+def read_name(headers: Any, url: str) -> str:
+    """Return the name that the server gives a file, or the end of its address; it may be empty."""
+    said = header(headers, "Content-Disposition")
+    if found := EXTENDED_NAME.search(said):
+        name = unquote(found["name"], encoding=found["charset"])
+    else:
+        found = PLAIN_NAME.search(said)
+        name = (found["quoted"] or found["name"] or "") if found else ""
+        with suppress(UnicodeError):  # many servers send the bytes of UTF-8
+            name = name.encode("latin-1").decode()
+    return name.replace("\\", "/").rpartition("/")[2].strip() or unquote(urlsplit(url).path.rpartition("/")[2])
 
 
 def read_wait(headers: Any, tries: int) -> float | None:

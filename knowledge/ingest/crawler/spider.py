@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider, StopDownload
@@ -36,6 +36,7 @@ from knowledge.ingest.crawler.response import (
     REDIRECTS,
     header,
     links_only,
+    read_name,
     read_page,
     read_sitemap,
     read_wait,
@@ -148,10 +149,10 @@ class SiteSpider(Spider):
             yield from self.failed(visit, reason, response.status)
         elif kind in HTML:
             yield from self.page_read(visit, response)
-        elif served := self.format_to_read(kind, response.url):
+        elif served := self.format_to_read(kind, response.headers, response.url):
             self.keep_file(visit, response, served.suffix)
         else:
-            self.skip(visit.url, describe_unread(kind, read_path(response.url)))
+            self.skip(visit.url, describe_unread(kind, read_name(response.headers, response.url)))
 
     def redirected(self, visit: Visit, response: Any, location: str) -> Iterator[Request]:
         address = urldefrag(urljoin(response.url, location)).url
@@ -228,9 +229,9 @@ class SiteSpider(Spider):
         elif finding:
             self.parent.tell(finding)
 
-    def format_to_read(self, kind: str, url: str) -> Format | None:
+    def format_to_read(self, kind: str, headers: Any, url: str) -> Format | None:
         """Return the format of a file that is to be fetched; of pictures only where OCR reads them."""
-        served = format_served(kind, read_path(url))
+        served = format_served(kind, read_name(headers, url)) or format_served(kind, urlsplit(url).path)
         return served if served and (self.plan.reads_pictures or not served.is_picture) else None
 
     def keep_file(self, visit: Visit, response: Any, suffix: str) -> None:
@@ -238,7 +239,7 @@ class SiteSpider(Spider):
         path = Path(self.plan.folder) / f"{self.files}{suffix}"
         path.write_bytes(response.body)
         self.gathering.stays(visit.url)
-        name = unquote(read_path(visit.url).rpartition("/")[2]) or f"document{suffix}"
+        name = read_name(response.headers, visit.url) or f"document{suffix}"
         tags = (header(response.headers, "ETag"), header(response.headers, "Last-Modified"))
         self.say_present(FetchedFile(visit.url, str(path), name, *tags))
 
@@ -301,7 +302,7 @@ class SiteSpider(Spider):
 
     def on_headers(self, headers: Any, request: Request) -> None:
         kind = header(headers, "Content-Type").partition(";")[0].strip().lower()
-        if "visit" in request.meta and kind not in HTML and not self.format_to_read(kind, request.url):
+        if "visit" in request.meta and kind not in HTML and not self.format_to_read(kind, headers, request.url):
             raise StopDownload(fail=False)
 
     # --- the end ---
@@ -341,7 +342,3 @@ class SiteSpider(Spider):
 
 def read_host(url: str) -> str:
     return urlsplit(url).hostname or ""
-
-
-def read_path(url: str) -> str:
-    return urlsplit(url).path

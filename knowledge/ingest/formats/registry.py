@@ -53,10 +53,10 @@ def _advise(suffix: str) -> tuple[str, str] | None:
     return None
 
 
-def describe_unread(media_type: str, path: str) -> Said:
+def describe_unread(media_type: str, name: str) -> Said:
     """Say why what a server sent as `media_type` is not read."""
-    suffix = suffix_of(path)
-    if format_served(media_type, path):
+    suffix = suffix_of(name)
+    if format_served(media_type, name):
         return Said(_("it is a picture: what it says can be read only where OCR is installed"))
     if advice := _advise(suffix):
         reason, new = advice
@@ -64,9 +64,9 @@ def describe_unread(media_type: str, path: str) -> Said:
     return Said(_("it is neither a page nor a file that can be read but {kind}"), {"kind": media_type[:100]})
 
 
-def format_served(media_type: str, path: str) -> Format | None:
+def format_served(media_type: str, name: str) -> Format | None:
     """Return the format of a file that a server sent as `media_type`; where that says nothing, its name counts."""
-    named = FORMATS.get(suffix_of(path))
+    named = FORMATS.get(suffix_of(name))
     if media_type in VAGUE:
         return named
     return next((each for each in FORMATS.values() if media_type in each.media_types), None)

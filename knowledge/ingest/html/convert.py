@@ -100,7 +100,7 @@ def read_html(body: bytes, *, url: str, content_type: str = "") -> HtmlPage:
         markdown = writer.write(element)
         contents.append(element)
     pictures = telling_pictures(root, contents, markdown, base)
-    if not markdown:
+    if not markdown and not sign_in.handover:  # its form sends itself, without a word
         empty = _empty(framed=framed, scripted=scripted, pictures=pictures)
         empty.pictures = pictures
         raise empty

@@ -48,6 +48,7 @@ LOGIN_HEADING = re.compile(
     re.IGNORECASE,
 )
 REGISTRATION = re.compile(r"(?:bitte |zentrale )?(?:anmelden|anmeldung)(?: erforderlich| bei .{1,40})?", re.IGNORECASE)
+LOGIN_FORM = _("it is a login form")
 BETWEEN_NAMES = re.compile(r"\s+[-\u2013\u2014·»/]\s+|\s*[|:]\s*")
 
 
@@ -57,6 +58,9 @@ def check_page(markdown: str, *, title: str, sign_in: SignIn, scripted: bool) ->
     spoken = sum(map(len, own))
     if spoken > LONGEST_EXCUSE:
         return
+    few_links = sum(1 for _link in NUMBERED_LINK.finditer(markdown)) <= MOST_LINKS
+    if sign_in.handover and few_links:
+        raise NoPage(LOGIN_FORM)
     is_short, words = len(markdown) <= LONGEST_SHELL, next(iter(own or lines), "")[:100]
     if is_short and (scripted or len(lines) == 1) and any(map(LOADING.search, lines)):
         raise EmptyShell(_("it is an empty shell that JavaScript would fill (“{words}”)"), words=words)
@@ -65,23 +69,23 @@ def check_page(markdown: str, *, title: str, sign_in: SignIn, scripted: bool) ->
         raise MissingPage(_("it says that there is no such page (“{words}”), with the status of one"), words=words)
     if len(markdown) <= LONGEST_EXCUSE and any(map(MAINTENANCE.search, said)):
         raise NoPage(_("it says that the site is being maintained (“{words}”)"), words=words)
-    if _is_login(sign_in, title, own, markdown, spoken):
-        raise NoPage(_("it is a login form"))
+    if _is_login(sign_in, title, own, markdown, few_links=few_links):
+        raise NoPage(LOGIN_FORM)
 
 
 def _lines(markdown: str) -> list[str]:
     return [line for raw in markdown.split("\n") if (line := raw.strip("#*>| -"))]
 
 
-def _is_login(sign_in: SignIn, title: str, own: Sequence[str], markdown: str, spoken: int) -> bool:
+def _is_login(sign_in: SignIn, title: str, own: Sequence[str], markdown: str, *, few_links: bool) -> bool:
     """Recognise a login: what it asks for, and the more surely its heading says so, the less it has to ask."""
     names = [name.strip() for said in (title, *own[:1]) for name in BETWEEN_NAMES.split(said[:200])]
     is_named, is_perhaps = any(map(LOGIN_HEADING.fullmatch, names)), any(map(REGISTRATION.fullmatch, names))
+    spoken = sum(map(len, own))
     if sign_in.password and len(markdown) <= LONGEST_EXCUSE:
         return bool(LOGIN.search(title) or LOGIN.search(markdown))
     if sign_in.password:  # a portal may have the box of its login beside its lists
         return is_named or is_perhaps
     if sign_in.user or (sign_in.email and is_named):
         return spoken <= LONGEST_LOGIN and (is_named or is_perhaps)
-    few_links = sum(1 for _link in NUMBERED_LINK.finditer(markdown)) <= MOST_LINKS
     return sign_in.sign_on and few_links and spoken <= LONGEST_SHELL and (is_named or is_perhaps)

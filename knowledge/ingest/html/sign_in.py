@@ -21,6 +21,10 @@ SIGN_ON = re.compile(
 )
 SIGN_ON_ADDRESS = re.compile(r"shibboleth|saml|/sso\b|/oauth2?/|/oidc/|/openid|/cas/login|/auth/realms/", re.IGNORECASE)
 BUTTON = re.compile("btn|button")
+#: Fields by which SAML, WS-Federation and OpenID Connect carry a reader on to a login or back from it ...
+CARRIED = frozenset({"SAMLRequest", "SAMLResponse", "RelayState", "wresult", "id_token"})
+#: ... and by which a discovery service asks for the home organisation.
+DISCOVERY = frozenset({"user_idp", "idpentityid", "entityid"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class SignIn:
     user: bool = False
     email: bool = False
     sign_on: bool = False
+    #: It is a station of a single sign-on, between the page that was asked for and the login.
+    handover: bool = False
 
 
 def find_sign_in(page: Element) -> SignIn:
@@ -51,7 +57,9 @@ def find_sign_in(page: Element) -> SignIn:
             users |= bool(USER.search(said))
             emails |= bool(EMAIL.search(said))
     triggers = elements(page, "a", "button", "input")
-    return SignIn(passwords, users, emails, sign_on=any(_is_sign_on(each) and _is_own(each) for each in triggers))
+    sign_on = any(_is_sign_on(each) and _is_own(each) for each in triggers)
+    handover = any(_is_handover(each) and _is_own(each) for each in elements(page, "input", "select"))
+    return SignIn(passwords, users, emails, sign_on, handover)
 
 
 def _read_form(form: Element) -> str | None:
@@ -73,6 +81,13 @@ def _is_sign_on(trigger: Element) -> bool:
     words = " ".join((read_text(trigger), attribute(trigger, "value"), attribute(trigger, "title")))
     address = attribute(trigger, "href") or (attribute(form, "action") if form is not None else "")
     return bool(SIGN_ON.search(words[:300]) or SIGN_ON_ADDRESS.search(address))
+
+
+def _is_handover(field: Element) -> bool:
+    name = attribute(field, "name")
+    if field.tag == "input" and attribute(field, "type").lower() == "hidden":
+        return name in CARRIED
+    return name.lower() in DISCOVERY
 
 
 def _is_own(element: Element) -> bool:

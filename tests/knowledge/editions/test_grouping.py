@@ -140,6 +140,14 @@ def test_a_list_of_very_many_is_no_group(collection: Collection, monkeypatch: py
     assert groups() == []
 
 
+def test_what_tells_a_title_from_others_says_its_term_only_where_nothing_else_does(collection: Collection) -> None:
+    own = {"metadata": {"own_title": "Fees SS 2026"}}
+    address = page(collection, "Fees SS 2026 (en/chemistry2/ss-2026)", "en/chemistry2/ss-2026", **own)
+    name = page(collection, "Fees (fees-sose-2026)", "download?id=7", metadata={"own_title": "Fees"})
+    for document in (address, name):
+        assert (document.edition.kind, str(document.edition.begins)) == ("summer", "2026-04-01")
+
+
 @pytest.mark.parametrize(
     ("heading", "titles"),
     [
@@ -161,6 +169,7 @@ def test_uploaded_files_of_several_terms_are_one_group(
         file.save(str(tmp_path / f"{name}.docx"))
         sync_document(import_file(tmp_path / f"{name}.docx", collection=collection).document_id)
     assert groups() == [titles]
+    assert not EditionGroup.objects.filter(title__contains="(").exists()
 
 
 def test_uploaded_files_of_other_names_are_not(collection: Collection, tmp_path: Path, settings: Settings) -> None:

@@ -16,6 +16,8 @@ def test_the_cover_names_programme_regulation_and_date() -> None:
     assert ", ".join(read_cover(COVER, "Modulhandbuch")) == SAID
     regulation = "Studien- und Prüfungsordnung für den Masterstudiengang Biologie vom 3. Mai 2019"
     assert read_cover(f"# Universität Lindental\n\n{regulation}\n", "Universität Lindental") == [regulation]
+    regulation = "Prüfungsordnung für den Masterstudiengang Biologie vom 3. Mai 2019"
+    assert read_cover(f"# Universität Lindental\n\n{regulation}\n", "Universität Lindental") == [regulation]
     assert read_cover("# Parking\n\nPark behind the library.\n", "Parking") == []
 
 
@@ -83,7 +85,7 @@ def test_a_cover_is_read_without_the_institution_and_a_sentence_is_none(cover: s
 )
 def test_a_title_that_says_nothing_or_is_taken_gets_more_words(title: str, text: str, expected: str) -> None:
     there = DocumentFactory(title="Universität Lindental", url="https://www.uni.example/other.pdf")
-    given = {"text": text, "name": "mh inf 2021", "collection": there.collection}
+    given = {"text": text, "names": ["mh inf 2021"], "collection": there.collection}
     assert tell_apart(title, url="https://www.uni.example/new.pdf", **given) == expected
 
 
@@ -91,7 +93,7 @@ def test_a_title_that_says_nothing_or_is_taken_gets_more_words(title: str, text:
 def test_a_documents_own_title_is_not_taken() -> None:
     there = DocumentFactory(title="Universität Lindental", url="https://www.uni.example/a.pdf")
     for collection, url in ((there.collection, there.url), (CollectionFactory(), "https://www.uni.example/b.pdf")):
-        title = tell_apart(there.title, text=COVER, name="a", collection=collection, url=url)
+        title = tell_apart(there.title, text=COVER, names=["a"], collection=collection, url=url)
         assert title == "Universität Lindental"
 
 
@@ -99,6 +101,15 @@ def test_a_documents_own_title_is_not_taken() -> None:
 def test_the_file_is_named_too_where_covers_are_alike() -> None:
     there = DocumentFactory(title=f"Modulhandbuch: {SAID}", url="https://www.uni.example/a.pdf")
     title = tell_apart(
-        "Modulhandbuch", text=COVER, name="b", collection=there.collection, url="https://a.example/b.pdf"
+        "Modulhandbuch", text=COVER, names=["b"], collection=there.collection, url="https://a.example/b.pdf"
     )
     assert title == f"Modulhandbuch: {SAID} (b)"
+
+
+@pytest.mark.django_db
+def test_the_first_name_counts_that_no_other_document_has() -> None:
+    there = DocumentFactory(title="Overview")
+    DocumentFactory(title="Overview (News)", collection=there.collection)
+    names = ("", "News", "OVERVIEW", "master/overview", "more")
+    title = tell_apart("Overview", text="", names=names, collection=there.collection, url="https://a.example/b")
+    assert title == "Overview (master/overview)"

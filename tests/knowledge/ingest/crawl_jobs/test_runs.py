@@ -5,11 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -21,84 +20,36 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from pytest_django import Settings
 
-from knowledge.editions.grouping import term_of
 from knowledge.indexing.documents import sync_document
 from knowledge.indexing.generations import live_generation
-from knowledge.ingest import recognition
-from knowledge.ingest.crawl_jobs import runs
 from knowledge.ingest.crawl_jobs.runs import crawl, queue_run
 from knowledge.ingest.formats.types import Said
-from knowledge.ingest.remarks import from_json
-from knowledge.models import CrawlRun, Document, Edition, Passage, Source
-from knowledge.retrieval.editions import find_editions
+from knowledge.models import CrawlRun, Document, Passage, Source
 from knowledge.retrieval.lexical import LexicalRetriever
 from knowledge.retrieval.scope import build_scope
 from knowledge.retrieval.types import Query
 from knowledge.services.crawls import accept_loss, cancel_run, delete_source, keep_pages, save_source, start_crawl
 from knowledge.services.documents import save_document, set_document_status
-from knowledge.tasks import crawl_source, index_pending_documents, read_pictures, run_crawl
+from knowledge.tasks import crawl_source, index_pending_documents, run_crawl
 from marcelcms.tasks import requeue_lost_jobs
 from tests.factories import CollectionFactory
-from tests.knowledge import offices, scans
 from tests.knowledge import site as sites
-from tests.knowledge import university as universities
-from tests.knowledge.embedders import Instant, use
-from tests.knowledge.scans import Reader, boxes
+from tests.knowledge.crawls import counts, crawled, document, make_source, reasons
 from tests.knowledge.scripted import application, chromium, data
 from tests.knowledge.site import Answer, Site, html, page, serving, small
-from tests.knowledge.university import university
 from tests.runtime.processes import alive, command_lines, descendants, wait_until
 from tests.sent import as_sent
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("embedder")]
 
 ROOT = Path(__file__).resolve().parents[4]
 State = CrawlRun.State
-
-
-@pytest.fixture(autouse=True)
-def embedder(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> Instant:
-    """Record what is embedded; nothing is queued, and nothing takes long."""
-    settings.MEDIA_ROOT, settings.STATE_DIR = tmp_path / "media", tmp_path
-    settings.PDF_MAX_MEGABYTES = 1
-    monkeypatch.setattr(runs, "TIMEOUT_S", 1.0)
-    monkeypatch.setattr("knowledge.tasks.index_document.delay", lambda _id: None)
-    watched = Instant()
-    use(monkeypatch, watched)
-    return watched
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
     with serving(small) as site:
         yield site
-
-
-def make_source(site: Site, **values: Any) -> Source:
-    fixed = {"delay_s": 0, "allow_private": True, "start_urls": [site.url("/")], "max_loss_percent": 50}
-    source = Source(name="Site", collection=CollectionFactory(slug="site"), **{**fixed, **values})
-    return save_source(source=source)
-
-
-def crawled(source: Source, index: Callable[[int], object] = sync_document) -> CrawlRun:
-    run_id = queue_run(source.pk)
-    assert run_id
-    run = crawl(run_id, index=index)
-    assert run
-    return run
-
-
-def counts(run: CrawlRun) -> dict[str, int]:
-    names = ("new", "changed", "unchanged", "gone", "failed", "skipped")
-    return {name: value for name in names if (value := getattr(run, name))}
-
-
-def document(site: Site, path: str) -> Document:
-    return Document.objects.get(url=site.url(path))
-
-
-def reasons(run: CrawlRun, kind: str) -> dict[str, str]:
-    return {one.url: "; ".join(map(str, from_json(one.reason))) for one in run.outcomes.filter(kind=kind)}
 
 
 def found(words: str) -> list[str]:
@@ -110,100 +61,6 @@ def found(words: str) -> list[str]:
 
 
 # --- documents follow the site ---
-
-
-def test_a_whole_site_becomes_documents_and_only_what_changes_is_embedded_again(
-    embedder: Instant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page_read = boxes(["Die Anmeldung ist im Prüfungsamt möglich."])
-    monkeypatch.setattr(recognition, "read_pictures", Reader(p1=page_read, p2=page_read))
-    with serving(university) as site:
-        source = make_source(site, max_depth=universities.DEPTH, domains=["localhost"])
-        first = crawled(source)
-        expected = universities.documents(site)
-        assert first.state == State.FINISHED
-        assert set(Document.objects.values_list("url", flat=True)) == expected
-        assert first.new == len(expected)
-        assert remarks(site, first) == universities.REMARKS
-        assert left_out(site, first) == universities.left_out()
-        assert first.outcomes.filter(kind="new").count() == len(expected)
-        assert document(site, "/handbook.pdf").title == "Regulations"
-        assert document(site, "/de/bewerbung").language == "de"
-        assert list(tmp_path.glob("crawls/*")) == []
-        read_pictures()
-        assert set(Document.objects.filter(passages__isnull=False).values_list("url", flat=True)) == expected
-        pictures = (*universities.SCANS, *universities.PICTURES)
-        assert all("im Prüfungsamt möglich" in document(site, path).text for path in pictures)
-
-        embedder.seen.clear()
-        site.log.clear()
-        second = crawled(source)
-        assert embedder.seen == []
-        # Only the circular page names /moved, and one page the picture elsewhere; neither is sent again.
-        assert counts(second) == {
-            "unchanged": len(expected),
-            "failed": first.failed,
-            "skipped": first.skipped - 2,
-        }
-        assert sum(asked.status == 304 for asked in site.log) > 0.7 * len(site.log)
-
-        for name in ("art", "law", "music"):
-            more = f"<h2>Fees</h2><p>Studying {name} costs nothing.</p></main>".encode()
-            answer = site.answers[f"/study/{name}"]
-            assert isinstance(answer, Answer)
-            site.answers[f"/study/{name}"] = page(answer.body.replace(b"</main>", more))
-        third = crawled(source)
-        assert (third.changed, third.unchanged, third.new) == (3, len(expected) - 3, 0)
-        assert sorted(text.rpartition("\n")[2] for text in embedder.seen) == [
-            f"Studying {name} costs nothing." for name in ("art", "law", "music")
-        ]
-        assert document(site, "/study/law").revisions.count() == 1
-
-
-def remarks(site: Site, run: CrawlRun) -> dict[str, str]:
-    return {url.removeprefix(site.base): said for url, said in reasons(run, "new").items() if said}
-
-
-def left_out(site: Site, run: CrawlRun) -> dict[str, str]:
-    found = reasons(run, "skipped") | reasons(run, "failed")
-    return {url.removeprefix(site.base): said.replace(site.base, "") for url, said in found.items()}
-
-
-def test_pages_of_one_matter_for_several_terms_are_editions_and_the_present_one_answers() -> None:
-    with serving(university) as site:
-        paths = [f"{site.base}/contribution/*"]
-        crawled(make_source(site, allow=paths, use_sitemaps=False))
-        editions = Edition.objects.exclude(group=None).select_related("document", "group")
-        found = {each.document.url.removeprefix(site.base): term_of(each) for each in editions}
-        assert found == universities.TERMS
-        assert {str(each.group) for each in editions} == {"Contribution"}
-        documents = [each.document_id for each in editions]
-        (choice,) = find_editions(documents, "How much is the contribution?", build_scope()).choices.values()
-        (present,) = choice.documents
-        assert universities.TERMS[urlsplit(Document.objects.get(pk=present).url).path] == universities.NOW
-
-
-def test_where_ocr_is_missing_scans_and_pages_that_are_pictures_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    scans.remove_ocr(monkeypatch)
-    with serving(university) as site:
-        allowed = ["*.pdf", *map(site.url, ("/poster*", "/plan", "/plan-large*", "/gallery", "/exams*"))]
-        run = crawled(make_source(site, allow=allowed, use_sitemaps=False))
-        there = {"/", "/handbook.pdf", "/study-plan.pdf", "/plan", "/gallery"}
-        assert set(Document.objects.values_list("url", flat=True)) == set(map(site.url, there))
-        assert remarks(site, run) | left_out(site, run) == universities.PICTURES_LEFT
-
-
-def test_with_a_browser_only_the_shells_of_a_site_are_read_in_another_way(settings: Settings, tmp_path: Path) -> None:
-    settings.CRAWL_BROWSER = chromium(tmp_path)
-    with serving(university) as site:
-        allowed = [site.url(path) for path in universities.TRAPS]
-        run = crawled(make_source(site, allow=allowed, use_sitemaps=False))
-        assert remarks(site, run) == {"/drawn": "it was read after its JavaScript had run"}
-        assert document(site, "/drawn").title == "Rooms"
-        assert "close at ten" in document(site, "/drawn").text
-        expected = {path: universities.LEFT_OUT[path] for path in universities.TRAPS if path != "/drawn"}
-        expected["/shell"] = "its JavaScript was run, and it is still empty"  # its script is missing
-        assert left_out(site, run) == expected
 
 
 def test_a_page_that_is_gone_once_stays_and_twice_is_archived_and_may_come_back(site: Site) -> None:
@@ -477,47 +334,6 @@ def test_a_site_that_needs_javascript_becomes_documents_where_there_is_a_browser
         last = crawled(source)
         assert "an empty shell that JavaScript would fill" in reasons(last, "failed")[site.url("/")]
         assert set(Document.objects.values_list("status", flat=True)) == {"published"}
-
-
-# --- files of office programs ---
-
-
-def test_office_files_become_documents_and_those_that_cannot_be_read_say_what_to_do(settings: Settings) -> None:
-    settings.PDF_MAX_MEGABYTES = 10
-    good = {
-        "/rules.docx": offices.word(),
-        "/plan.pptx": offices.slides(),
-        "/hours.xlsx": offices.workbook(),
-        "/notes.odt": offices.open_text(),
-        "/form.rtf": offices.rich_text(),
-    }
-    bad = {
-        "/password.xlsx": (offices.encrypted(), "it opens with a password only: save it without one"),
-        "/macro.docx": (
-            offices.with_part(offices.word(), "word/vbaProject.bin", b"x"),
-            "it holds macros, which could harm whoever opens it: save it without them, as .docx",
-        ),
-        "/bomb.docx": (
-            offices.bomb(310_000_000),
-            "unpacked it has 310 MB; 300 are allowed: make its pictures smaller or split it",
-        ),
-        "/cut.docx": (offices.word()[:5000], "it is cut off or damaged: copy or download it again"),
-        "/other.docx": (offices.slides(), "its name ends in .docx, but it is a .pptx file: rename it"),
-    }
-
-    def fill(site: Site) -> None:
-        files = good | {path: content for path, (content, _reason) in bad.items()}
-        site.answers["/"] = page(html("Forms", links=(*files, "/old.xls")))
-        for path, content in files.items():
-            site.answers[path] = Answer(200, content, {"Content-Type": "application/octet-stream"})
-        site.answers["/old.xls"] = Answer(200, b"x", {"Content-Type": "application/vnd.ms-excel"})
-
-    with serving(fill) as site:
-        run = crawled(make_source(site))
-        assert set(Document.objects.values_list("url", flat=True)) == {site.url(path) for path in ("/", *good)}
-        assert reasons(run, "failed") == {site.url(path): reason for path, (_content, reason) in bad.items()}
-        old = "it is of an old format (.xls): save it as .xlsx and take that file"
-        assert reasons(run, "skipped") == {site.url("/old.xls"): old}
 
 
 # --- sources ---

@@ -28,8 +28,9 @@ from knowledge.ingest.crawler.response import MAX_BYTES, read_sitemap
 from tests.knowledge import site as sites
 from tests.knowledge.ingest.crawler.test_ssrf import crawled, of_kind
 from tests.knowledge.site import Answer, Site, html, page, serving, sitemap, small
-from tests.knowledge.university import DEPTH, GONE, LEFT_OUT, REFUSED, documents, university
+from tests.knowledge.university import DEPTH, LEFT_OUT, REFUSED, documents, university
 from tests.knowledge.university import MAX_BYTES as MAX_PAGE_BYTES
+from tests.knowledge.university.addresses import GONE
 
 pytestmark = pytest.mark.slow
 

@@ -90,6 +90,24 @@ def test_a_login_is_recognised_without_a_field_for_a_password(body: str) -> None
         page(body)
 
 
+CARRIED = "<form method=post action=https://idp.example/sso><input type=hidden name=SAMLRequest value=PD94></form>"
+CHOICE = "<form action=/ds><select name=user_idp><option>University of A<option>University of B</select></form>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'<body onload="document.forms[0].submit()"><noscript><p>Press Continue.</p></noscript>{CARRIED}',
+        f"<title>POST data</title><p>Press the button below to proceed.</p>{CARRIED}",
+        f"<title>Wait</title><p>Please wait ...</p>{CARRIED.replace('Request', 'Response')}<script>send()</script>",
+        f"<h1>Auswahl der Heimateinrichtung</h1><p>Wählen Sie die Organisation, der Sie angehören.</p>{CHOICE}",
+    ],
+)
+def test_a_station_of_single_sign_on_is_a_login(body: str) -> None:
+    with pytest.raises(NoPage, match="a login form"):
+        page(body)
+
+
 HOW_TO = "<p>Log in with your user name and the password that you were sent. It works in all the rooms.</p>" * 6
 NAMED_AND_MAILED = "<form>Name <input name=name> E-Mail <input type=email name=email></form>"
 
@@ -110,6 +128,10 @@ NAMED_AND_MAILED = "<form>Name <input name=name> E-Mail <input type=email name=e
         f"<h1>Errors</h1><ul><li><a href=/e>Error 404: page not found</a>{LINKS}</ul><p>What to do</p>",
         f"<h1>Wartung</h1><p>Pläne der Haustechnik</p><ul>{LINKS}</ul>",
         f"<title>Moodle</title><h1>Courses</h1><ul>{LINKS}</ul><div>Login <input name=u><input type=password></div>",
+        f"<h1>Home organisations</h1>{HOW_TO * 2}{CHOICE}",
+        f"<h1>Library</h1><p>Catalogues</p><ul>{LINKS}</ul>{CHOICE}",
+        f"<header>{CHOICE}</header><h1>Login</h1><p>Where it is</p>",
+        "<h1>Rooms</h1><p>Choose one.</p><form><select name=room></select><input type=hidden name=token></form>",
         f"<header>{USER}</header><h1>Login</h1><p>Where it is</p>",
     ],
 )

@@ -73,6 +73,64 @@ def test_the_lines_of_a_cell_are_one_and_an_empty_cell_is_none() -> None:
     ]
 
 
+SPANNING = "Wahlpflichtbereich im zweiten Studienjahr (30 Leistungspunkte)"
+
+
+@pytest.mark.parametrize("header", [[], PLAN[:1]])
+def test_a_cell_that_spans_columns_does_not_end_the_table(header: Sequence[Sequence[str]]) -> None:
+    lines = [*cells(PLAN[:5]), cell(SPANNING, 0.05, 0.4), *cells([*header, *PLAN[5:]], top=0.44)]
+    assert read(lines).split("\n") == [*map(said, PLAN[1:5]), f"- {SPANNING}", *map(said, PLAN[5:])]
+
+
+def test_a_sentence_below_a_table_and_the_title_of_the_next_one_are_no_cells() -> None:
+    other = [("Raum", "Anschrift", "Etage", "Plan"), ("1", "Am Markt", "2", "A"), ("2", "Am Tor", "3", "B")]
+    lines = [*cells(PLAN[:4]), cell(SPANNING, 0.05, 0.36), *cells(other, top=0.4), cell(SENTENCE, 0.05, 0.52)]
+    rows = [*map(said, PLAN[1:4])], ["- Raum: 1; Anschrift: Am Markt; Etage: 2; Plan: A",
+                                     "- Raum: 2; Anschrift: Am Tor; Etage: 3; Plan: B"]  # fmt: skip
+    assert read(lines).split("\n\n") == ["\n".join(rows[0]), SPANNING, "\n".join(rows[1]), SENTENCE]
+
+
+def pairs(rows: Sequence[tuple[str, str]]) -> list[ReadLine]:
+    places = [(row, 0.2 + 0.02 * number) for number, row in enumerate(rows)]
+    return [cell(text, x, at) for row, at in places for text, x in zip(row, (0.05, 0.6), strict=True) if text]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            [("Modul:", "Analysis"), ("Inhalte:", "Folgen und"), ("", "Reihen"), ("ECTS:", "9"), ("Stand 2026", "")],
+            ["- Modul: Analysis", "- Inhalte: Folgen und Reihen", "- ECTS: 9", "", "Stand 2026"],
+        ),
+        (
+            [("Montag", "8 bis 20 Uhr"), ("Dienstag", "8 bis 18 Uhr"), ("Samstag", "10 bis 14 Uhr")],
+            ["- Montag: 8 bis 20 Uhr", "- Dienstag: 8 bis 18 Uhr", "- Samstag: 10 bis 14 Uhr"],
+        ),
+        (
+            [("Modul", "ECTS"), ("Analysis", "9"), ("Algebra", "6"), ("Netze", "6")],
+            ["- Modul: Analysis; ECTS: 9", "- Modul: Algebra; ECTS: 6", "- Modul: Netze; ECTS: 6"],
+        ),
+    ],
+)
+def test_labels_and_values_that_clearly_are_such_stay_rows(rows: list[tuple[str, str]], expected: list[str]) -> None:
+    assert read(pairs(rows)).split("\n") == expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("Inhalt", "Seite"), ("Einleitung", "5"), ("Aufbau", "12"), ("Ende", "19")],
+        [("Einleitung", "5"), ("Geschichte", "8"), ("Aufbau", "12"), ("Ende", "19")],
+        [("Einleitung..", "..5"), ("Geschichte", ".8"), ("Aufbau...", "..12"), ("Ende", "..19")],
+        [("Analysis", "Botanik"), ("Algebra", "Zoologie"), ("Netze", "Genetik"), ("Logik", "Ökologie")],
+        [("Wir beraten: seit", "Raum 7 im Haus"), ("dem Jahr 2019 auch", "nebenan. Wer fragt,"),
+         ("Lehrende. Kommen Sie", "bekommt Antwort."), ("vorbei, wann immer", "Bis bald.")],
+    ],
+)  # fmt: skip
+def test_other_lines_in_two_columns_are_no_labels_and_values(rows: list[tuple[str, str]]) -> None:
+    assert not any(line.startswith("- ") for line in read(pairs(rows)).split("\n"))
+
+
 def test_a_table_without_names_is_said_plainly() -> None:
     assert read(cells([("Mo", "", "9"), ("Di", "Saal", "10"), ("Mi", "Saal", "11"), ("Do", "Aula", "12")])).split(
         "\n"
