@@ -251,7 +251,11 @@ AUTH_PASSWORD_VALIDATORS = [
 # Seconds for which the link of an invitation holds.
 PASSWORD_RESET_TIMEOUT = 7 * 24 * 3600
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "marcelcms.accounts.backend.PermissionBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 # So many wrong passwords for one name from one address, and that pair has to wait; others log in meanwhile.
 AXES_FAILURE_LIMIT = env.integer("LOGIN_FAILURES", default=5, least=1)
 AXES_COOLOFF_TIME = timedelta(minutes=env.integer("LOGIN_WAIT_MINUTES", default=15, least=1))

@@ -103,6 +103,11 @@ def unread_notices(user: "User") -> QuerySet[Notice]:
     return Notice.objects.filter(about_open, user=user.pk, read_at=None)
 
 
+def shown_notices(user: "User") -> QuerySet[Notice]:
+    """Return the unread notices to show in the admin: none if the member turned them off there."""
+    return unread_notices(user).exclude(user__inbox_preferences__shows_notices=False)
+
+
 def _open_topics(user: "User") -> Q:
     states = [state for state in Gap.State.values if state not in CLOSED]
     return _own(user, "gap", TOPICS, states) & Q(gap__merged_into=None)
@@ -142,9 +147,9 @@ def _own(user: "User", field: str, permission: str, states: Sequence[str]) -> Q:
 
 
 def count_unread(user: "User") -> int:
-    """Return how many items the member was told of and has not read."""
+    """Return how many items the member was told of and has not read, to show on every page."""
     items = ("gap", "review", "case")
-    counts = unread_notices(user).aggregate(**{f"{item}s": Count(item, distinct=True) for item in items})
+    counts = shown_notices(user).aggregate(**{f"{item}s": Count(item, distinct=True) for item in items})
     return sum(counts.values())
 
 

@@ -110,9 +110,12 @@ class Notice(AboutItem):
 
 
 class InboxPreferences(models.Model):
-    """Mails that a member of staff wants, and their substitute until `away_until`, that day included."""
+    """Notices and mails that a member of staff wants, and their substitute until `away_until`, that day included."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_preferences")
+    shows_notices = models.BooleanField(
+        _("Show my notices on the home page, and their number on every page"), default=True, db_default=True
+    )
     mails_assignments = models.BooleanField(_("E-mail me what is assigned to me"), default=True)
     mails_cases = models.BooleanField(_("E-mail me new cases and those that wait too long"), default=True)
     mails_comments = models.BooleanField(_("E-mail me comments on what I look after or commented on"), default=True)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
+from django.db.models import Value
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.functional import Promise
@@ -131,11 +132,12 @@ class Names:
 
 def names_for(user: Staff, topics: Mapping[int, str] | None = None) -> Names:
     """Return the names; without those of topics, where these stand as numbers: a name may be a student's question."""
-    return Names(
-        dict(Assistant.objects.visible_to(user).values_list("pk", "name")),
-        dict(Site.objects.visible_to(user).values_list("pk", "name")),
-        topics or {},
-    )
+    names: dict[str, dict[int, str]] = {"assistant": {}, "site": {}}
+    assistants = Assistant.objects.visible_to(user).order_by().values_list("pk", "name", Value("assistant"))
+    sites = Site.objects.visible_to(user).order_by().values_list("pk", "name", Value("site"))
+    for pk, name, kind in assistants.union(sites, all=True):
+        names[kind][pk] = name
+    return Names(names["assistant"], names["site"], topics or {})
 
 
 def in_words(definition: Definition, names: Names) -> str:

@@ -98,6 +98,7 @@ class PromptVersionAdmin(PromptModelAdmin):
     form = PromptVersionForm
     list_display = ["name", "comment", "created_by", "created_at", "used_by", "answers"]
     search_fields = ["comment", "system", "question"]
+    show_full_result_count = False
     fields = ["comment", "system", "question"]
     formfield_overrides = {
         models.CharField: {"widget": forms.TextInput(attrs={"class": "prompt-comment"})},

@@ -9,8 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.admin.languages import name_language
-from knowledge.indexing.generations import live_generation
-from knowledge.models import Document, Source
+from knowledge.models import Document, Generation, Source
 from knowledge.models.documents import DocumentQuerySet
 
 
@@ -22,8 +21,8 @@ class IndexedFilter(admin.SimpleListFilter):
         return [("yes", _("Yes")), ("no", _("No, last change not indexed yet"))]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
-        live = live_generation().pk
         chosen = {"yes": queryset.in_index, "no": queryset.needing_index}.get(self.value() or "")
+        live = Generation.objects.filter(state=Generation.State.LIVE).values("pk")
         return cast("QuerySet[Any]", chosen(live) if chosen else queryset)
 
 

@@ -4,15 +4,16 @@ import re
 import uuid
 from collections.abc import Iterable
 from datetime import date
-from typing import Self
+from typing import Any, Self
 
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
-from django.db.models import Exists, OuterRef, Q, Value
+from django.db import connections, models, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import MD5, Coalesce, Left
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -71,10 +72,10 @@ class DocumentQuerySet(StaffScoped["Document"]):
             found = found.filter(named | Q(pk__in=in_text))
         return found
 
-    def in_index(self, generation_id: int) -> Self:
+    def in_index(self, generation_id: int | QuerySet[Any, Any]) -> Self:
         """Filter documents whose present state this generation holds, checked with the present rules for pages."""
         indexed = apps.get_model("knowledge", "IndexedDocument").objects.filter(
-            generation=generation_id,
+            generation__in=generation_id if isinstance(generation_id, QuerySet) else [generation_id],
             document=OuterRef("pk"),
             state_hash=OuterRef("state_hash"),
             granularities=OuterRef("collection__granularities"),
@@ -82,16 +83,22 @@ class DocumentQuerySet(StaffScoped["Document"]):
         )
         return self.filter(Exists(indexed))
 
-    def needing_index(self, generation_id: int) -> Self:
+    def needing_index(self, generation_id: int | QuerySet[Any, Any]) -> Self:
         return self.exclude(pk__in=self.in_index(generation_id).values("pk"))
 
     def languages(self) -> list[str]:
-        """List the languages with a query for each: the next in an index is found at once."""
-        found: list[str] = []
-        rows = self.order_by("language").values_list("language", flat=True)
-        while (language := rows.filter(language__gt=found[-1] if found else "").first()) is not None:
-            found.append(language)
-        return found
+        """List the languages; each is the next in an index, which is found at once however many documents there are."""
+        rows = self.order_by("language").values("language")
+        first, first_values = rows[:1].query.sql_with_params()
+        after = rows.filter(language__gt=RawSQL("found.language", ()))[:1]
+        following, values = after.query.sql_with_params()
+        asked = f"""
+            WITH RECURSIVE found AS (({first}) UNION ALL SELECT later.language FROM found, LATERAL ({following}) later)
+            SELECT language FROM found
+        """  # noqa: S608 - written by the ORM
+        with connections[self.db].cursor() as cursor:
+            cursor.execute(asked, [*first_values, *values])
+            return [language for (language,) in cursor.fetchall()]
 
     def for_list(self) -> Self:
         """Annotate what the admin list shows, in a constant number of queries."""

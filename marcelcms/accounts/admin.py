@@ -248,6 +248,8 @@ class StaffAdmin(NamesPermissions, StaffUserAdmin):
 class ScheduleAdmin(TaskModelAdmin):
     """Puts on record who switches tasks on and off or starts them, which django-celery-beat does not."""
 
+    show_full_result_count = False
+
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field: Any = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field and isinstance(field.widget, AdminSplitDateTime):

@@ -15,7 +15,7 @@ from analytics.dashboard.formatting import percent
 from analytics.experiments.services import GUARDS
 from analytics.inbox.colleagues import CASES, may_work
 from analytics.inbox.items import TO_DO, listed_alone
-from analytics.inbox.notices import describe, unread_notices, with_names
+from analytics.inbox.notices import describe, shown_notices, with_names
 from analytics.inbox.preferences import assigned_to
 from analytics.models import Gap, GapRun, HeldBackRise, Notice, QualityDrop, Review, SampledAnswer
 from analytics.quality.judging import left_to_judge
@@ -40,7 +40,7 @@ def list_told(user: "User") -> tuple[list[PendingItem], list[PendingItem]]:
     """Return the newest items that were assigned to the member, and commented, and that they have not opened."""
     if not may_work(user):
         return [], []
-    notices = with_names(unread_notices(user))
+    notices = with_names(shown_notices(user))
     assigned = [notice for notice in notices if notice.kind == Notice.Kind.ASSIGNED]
     commented = [notice for notice in notices if notice.kind == Notice.Kind.COMMENT]
     return list(_assigned(assigned)), list(_named(commented))

@@ -1,70 +1,57 @@
-"""A curator who was just invited answers what no page answers; a student who words it otherwise gets the answer."""
+"""A curator who was just invited answers what students asked in vain; who words it otherwise gets the answer in the
+widget on the university's own website."""
 
-import time
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.clicks import Curator, invite, sign_in
 from tests.e2e.conftest import keep
-from tests.e2e.test_chat_page import ask, enter, finished
 from tests.e2e.test_curator import PATIENT, wait_for_news
+from tests.e2e.university import University
 from tests.runtime.stack import Run
+from tests.widget.conftest import Stage, Student
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 QUESTION = "Where can I store my surfboard during lectures?"
 PARAPHRASE = "Is there a place to store my surfboard while lectures go on?"
 ANSWER = "In the bicycle cellar of the Harbour Hall, between 8 am and 6 pm."
+ON_A_PAGE = "Where can I borrow a tripod for a film project?"
+ON_A_PAGE_PARAPHRASE = "Can students borrow a tripod somewhere for a film project?"
 #: From the link in the e-mail to the published answer: what the curator presses and chooses.
 MOST_PRESSED = 10
+#: From the first page to the published FAQ, where a page has the answer.
+MOST_PRESSED_WITH_A_PAGE = 5
+#: The topics of the night.
+A_NIGHT = "from analytics.tasks import find_gaps\nfind_gaps()"
 
 
-class Curator:
-    """Presses what is named, and counts it."""
-
-    def __init__(self) -> None:
-        self.pressed, self.seconds, self._since = 0, 0.0, time.monotonic()
-
-    def press(self, what: Locator) -> None:
-        what.click()
-        self.pressed += 1
-
-    def waits(self) -> None:
-        """Leave out what follows until `goes_on`: work in the background."""
-        self.seconds += time.monotonic() - self._since
-
-    def goes_on(self) -> None:
-        self._since = time.monotonic()
-
-
-def invited(browser: Browser, quoting: Run) -> str:
-    """Return the link that an administrator gets for a new curator; this installation sends no e-mail."""
+@pytest.fixture
+def student(browser: Browser, quoting: Run) -> Iterator[Student]:
+    """Provide a student on the university's website, who has agreed."""
+    university = University(quoting)
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
-    staff = context.new_page()
-    staff.goto(f"http://127.0.0.1:{quoting.port}/admin/login/?next=/admin/invite/")
-    staff.get_by_label("Username").fill("admin")
-    staff.get_by_label("Password").fill(quoting.password)
-    staff.get_by_role("button", name="Log in").click()
-    for label, value in (("First name", "Bo"), ("Last name", "Berg"), ("E-mail address", "bo@uni.example")):
-        staff.get_by_label(label).fill(value)
-    staff.get_by_label("Works for the whole university").check()
-    staff.get_by_role("button", name="Invite").click()
-    link = staff.get_by_label("Link to choose a password").input_value()
+    student = Student(context, Stage(university.service, f"{university.origin}/"))
+    yield student.enters("page=en")
     context.close()
-    return link
+    university.close()
+    assert student.problems == []
 
 
-def test_from_the_invitation_to_a_students_screen(browser: Browser, page: Page, quoting: Run) -> None:
-    enter(page, quoting)
-    finished(ask(page, QUESTION), "abstained")
-    link = invited(browser, quoting)
+@pytest.fixture
+def office(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
-    office, curator = context.new_page(), Curator()
-    office.goto(link)
-    curator.pressed += 1
-    for label in ("New password", "New password confirmation"):
-        office.get_by_label(label, exact=True).fill("Lindental-7-bridges")
-    curator.press(office.get_by_role("button", name="Save and sign in"))
-    expect(office.get_by_text("Your password is saved, and you are signed in.")).to_be_visible()
+    yield context.new_page()
+    context.close()
+
+
+def test_from_the_invitation_to_a_written_answer_in_the_widget(
+    browser: Browser, student: Student, office: Page, quoting: Run
+) -> None:
+    student.asks(QUESTION, "abstained")
+    link, curator = invite(browser, quoting, "Bo"), Curator(office)
+    sign_in(curator, link)
     curator.waits()
     wait_for_news(office)
     curator.goes_on()
@@ -80,17 +67,36 @@ def test_from_the_invitation_to_a_students_screen(browser: Browser, page: Page, 
     curator.press(office.locator('.editor [contenteditable="true"][lang="en"]'))
     office.keyboard.type(ANSWER)
     office.locator("#id_office_en").fill("the Student Office")
-    office.locator("#id_status").select_option("published")
-    curator.pressed += 1
+    curator.choose(office.locator("#id_status"), "published")
     keep(office, "invited-answer")
     curator.press(office.get_by_role("button", name="Save", exact=True))
     expect(office.locator(".messagelist .success").first).to_be_visible()
     curator.waits()
-    print(f"{curator.pressed} presses, {curator.seconds:.1f} s")
 
-    page.wait_for_timeout(3_000)  # a worker indexes the answer
+    student.page.wait_for_timeout(3_000)  # a worker indexes the answer
     for question in (QUESTION, PARAPHRASE):
-        expect(finished(ask(page, question)).locator('[data-test="office"]')).to_contain_text(ANSWER)
-    keep(page, "invited-answered")
-    context.close()
-    assert curator.pressed <= MOST_PRESSED
+        expect(student.asks(question).locator('[data-test="office"]')).to_contain_text(ANSWER)
+    keep(student.page, "invited-answered")
+    curator.arrives(MOST_PRESSED)
+
+
+def test_from_the_first_page_to_an_faq_with_a_page_in_the_widget(
+    browser: Browser, student: Student, office: Page, quoting: Run
+) -> None:
+    student.asks(ON_A_PAGE, "abstained")
+    sign_in(Curator(office), invite(browser, quoting, "Cleo"))
+    wait_for_news(office)
+    quoting.does(A_NIGHT)
+    office.reload()
+    curator = Curator(office)
+    curator.press(office.locator(".home__gaps").get_by_role("link", name=ON_A_PAGE))
+    curator.press(office.get_by_role("checkbox", name="University Library"))
+    curator.press(office.get_by_role("button", name="Make a draft FAQ"))
+    curator.press(office.get_by_role("button", name="Save and publish"))
+    expect(office.locator(".messagelist .success").first).to_be_visible()
+    curator.waits()
+
+    student.page.wait_for_timeout(3_000)  # a worker indexes the FAQ
+    for question in (ON_A_PAGE, ON_A_PAGE_PARAPHRASE):
+        expect(student.asks(question).locator('[data-test="source"]').first).to_contain_text("University Library")
+    curator.arrives(MOST_PRESSED_WITH_A_PAGE)

@@ -1,4 +1,4 @@
-"""The page on which staff say which e-mails they want, and who stands in for them."""
+"""The page on which staff say which notices and e-mails they want, and who stands in for them."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,11 +55,15 @@ class PreferencesForm(PreferencesModelForm):
     class Meta:
         model = InboxPreferences
         fields = (
+            "shows_notices",
             *("mails_cases", "mails_assignments", "mails_comments", "mails_digest", "mails_quality"),
             *("away_until", "substitute"),
         )
         widgets = {"away_until": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
         help_texts = {
+            "shows_notices": gettext_lazy(
+                "Of what is assigned to you, comments and cases. What there is to do stands in the inbox either way."
+            ),
             "mails_quality": gettext_lazy("By the nightly sample, of the assistants of your teams."),
             "mails_digest": gettext_lazy("On Monday morning, in figures; none if there is nothing to do."),
             "away_until": gettext_lazy("The last day on which you are away. Empty: you are here."),

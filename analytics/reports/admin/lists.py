@@ -40,10 +40,12 @@ class FileRow:
 
 
 def lists_for(user: "User", page_number: str | None) -> dict[str, Any]:
-    names = names_for(user, {topic.pk: topic.title for topic in topics_to_name(user)})
     pages = Paginator(StoredReport.objects.visible_to(user).select_related("requested_by"), A_PAGE)
     page = pages.get_page(page_number)
-    saved = Report.objects.visible_to(user).select_related("owner")
+    saved = list(Report.objects.visible_to(user).select_related("owner"))
+    definitions = [*(each.definition for each in saved), *(each.definition for each in page)]
+    has_topics = any(each.get("topics") for each in definitions)
+    names = names_for(user, {topic.pk: topic.title for topic in topics_to_name(user)} if has_topics else None)
     return {
         "saved": [_saved_row(report, names, user) for report in saved],
         "files": [file_row(stored, names, user) for stored in page],

@@ -1,4 +1,4 @@
-"""The page on which staff say which e-mails they want and who stands in for them."""
+"""The page on which staff say which notices and e-mails they want and who stands in for them."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,8 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from analytics.inbox.mails import mail_notices
+from analytics.inbox.services import assign_all
 from analytics.models import InboxPreferences
+from tests.analytics.gaps.rows import new_gap
 from tests.analytics.inbox.conftest import away, staff
+from tests.analytics.inbox.mail_server import MailServer
 from tests.factories import UserFactory
 from tests.sent import as_sent, form_on, labels_on
 
@@ -121,3 +125,20 @@ def test_a_substitute_whose_account_is_deleted_leaves_nothing_broken(page: Clien
     assert InboxPreferences.objects.get(user=ada).substitute is None
     ada.delete()
     assert not InboxPreferences.objects.exists()
+
+
+def test_who_turns_notices_off_sees_none_in_the_admin_and_is_mailed_all_the_same(
+    page: Client, ada: User, bob: User, smtp: MailServer
+) -> None:
+    gap = new_gap("Parking")
+    assign_all(items=[gap], to=ada, due_on=None, by=bob)
+    home = reverse("admin:index")
+    assert "“Parking”, from Bob" in page.get(home).content.decode()
+    save(page, shows_notices=None)
+    shown = page.get(home).content.decode()
+    assert "“Parking”, from Bob" not in shown
+    assert "unread-notices" not in shown
+    assert "1 topic is assigned to you." in shown  # what there is to do is no notice
+    assert mail_notices() == 1
+    save(page, shows_notices="on")
+    assert "unread-notices" in page.get(home).content.decode()
