@@ -78,6 +78,8 @@ def test_a_cry_for_help_gets_help_and_nothing_else(server: Server, llm: FakeLLM,
         "got married, new surname. who do I tell?",
         "My daughter had a fever on the morning of my exam, so I stayed home. Does that count as an excuse?",
         "Ich stehe auf der Warteliste fürs Wohnheim. Muss ich mich melden, damit ich nicht rausfliege?",
+        "und wenn er den ganzen Tag bleibt?",
+        "This was for medical students, I do physics. Please be more careful",
     ],
 )
 def test_an_ordinary_message_is_no_cry_for_help(server: Server, text: str) -> None:
