@@ -72,8 +72,13 @@ def _periods(text: str) -> tuple[Period, ...]:
 
 
 def may_compare(one: Source, other: Source) -> bool:
-    """Return whether two sources are searched together, in one language, on the same days and for the same readers."""
-    if not one.groups & other.groups or main_language(one.language) != main_language(other.language):
+    """Return whether two sources are in one language and read together."""
+    return main_language(one.language) == main_language(other.language) and are_read_together(one, other)
+
+
+def are_read_together(one: Source, other: Source) -> bool:
+    """Return whether two sources are searched together, on the same days and for the same readers."""
+    if not one.groups & other.groups:
         return False
     if _are_of_other_courses(one, other):
         return False

@@ -71,14 +71,14 @@ class JoinedEmbedder:
 
 
 def multilingual_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """Return the multilingual model's own unit vector, of which a joined one is made."""
-    part: NDArray[np.float32] = joined[MiniLMEmbedder.dimensions :] / (1 - ENGLISH_SHARE) ** 0.5
+    """Return the multilingual model's own unit vectors, of which joined ones (…, dimensions) are made."""
+    part: NDArray[np.float32] = joined[..., MiniLMEmbedder.dimensions :] / (1 - ENGLISH_SHARE) ** 0.5
     return part
 
 
 def english_part(joined: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """Return the English model's own unit vector, of which a joined one is made."""
-    part: NDArray[np.float32] = joined[: MiniLMEmbedder.dimensions] / ENGLISH_SHARE**0.5
+    """Return the English model's own unit vectors, of which joined ones (…, dimensions) are made."""
+    part: NDArray[np.float32] = joined[..., : MiniLMEmbedder.dimensions] / ENGLISH_SHARE**0.5
     return part
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from analytics.contradictions import run
 from analytics.contradictions.collect import document_key
@@ -15,7 +16,9 @@ from analytics.models import Contradiction
 from analytics.tasks import compare_changed_pages, find_contradictions
 from chat.models import Citation
 from core.db.locks import Lock, advisory_lock
+from core.inference.embeddings.ensemble import JOINED
 from faqs.answers.pages import sync_pages
+from faqs.indexing import sync_faq
 from faqs.models import FAQ
 from knowledge.indexing.documents import sync_pending
 from knowledge.models import Document
@@ -214,6 +217,31 @@ def test_two_languages_of_one_answer_are_compared_at_night_and_after_an_edit(pag
         found = set(Contradiction.objects.values_list("pk", "state"))
         compare_all()
         assert set(Contradiction.objects.values_list("pk", "state")) == found
+
+
+def test_two_faqs_that_translate_each_other_are_compared(settings: Settings) -> None:
+    settings.EMBEDDING_MODEL = JOINED
+    given = {"collection": CollectionFactory(), "status": "published"}
+    german = "Ein neuer Studierendenausweis kostet 15 €."
+    answers = (
+        ("de", "Was kostet ein neuer Studierendenausweis?", {"answer_de": german}),
+        ("en", "What does a new student card cost?", {"answer_en": "A new student card costs €20."}),
+        ("en", "How much is a new library card?", {"answer_en": "A new library card costs €5."}),
+        ("en", "Where do I get a new student card?", {"answer_en": "The Student Service Centre gives you one."}),
+    )
+    faqs = [FAQFactory(language=code, question=asked, **said, **given) for code, asked, said in answers]
+    sync_pages([each.pk for each in faqs])
+    for each in faqs:
+        sync_faq(each.pk)
+    sync_pending()
+    compare_all()
+    row = Contradiction.objects.get()
+    assert {row.first_text, row.second_text} == {german, "A new student card costs €20."}
+    FAQ.objects.filter(pk=faqs[1].pk).update(answer_en="A new student card costs €15.")
+    sync_pages([faqs[1].pk])
+    sync_pending()
+    compare_changed_pages()
+    assert states() == ["gone"]
 
 
 def test_collections_that_no_assistant_searches_together_are_not_compared() -> None:
