@@ -29,7 +29,8 @@ def recognised_need(text: str, own: OwnExamples = NO_EXAMPLES) -> str | None:
     except EmbeddingUnavailable:
         logger.exception("cries for help are recognised by their words alone")
         return kind_by_words(text, (*_words_of_examples(), *own.words))
-    return get_classifier().recognise(vector) or (own.corrected.recognise(vector) if own.corrected else None)
+    found = get_classifier().recognise(vector) or own.kind_of_same(text)
+    return found or (own.corrected.recognise(vector) if own.corrected else None)
 
 
 @cache

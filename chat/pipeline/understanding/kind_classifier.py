@@ -35,6 +35,8 @@ def recognised_kind(text: str, own: OwnExamples = NO_EXAMPLES) -> Kind | None:
 
     Cries for help are recognised before, by `recognised_need`.
     """
+    if same := own.kind_of_same(text):
+        return None if same == ORDINARY else Kind(same)
     try:
         vector = multilingual_vector(text)
     except EmbeddingUnavailable:

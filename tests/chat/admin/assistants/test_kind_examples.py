@@ -43,12 +43,12 @@ def errors(response: Any) -> list[str]:
 
 
 def test_an_example_is_in_use_once_a_worker_has_read_it(admin_client: Client, assistant: Assistant) -> None:
-    assert save(admin_client, assistant, ("greeting", "  Ei   Gude wie? ")).status_code == 302
+    assert save(admin_client, assistant, ("greeting", "  Hoi   Zäme! ")).status_code == 302
     assert "not yet: it is read in the background" in admin_client.get(url_of(assistant)).content.decode()
-    assert kind_of(build_question(assistant, "Ei gude, wie", "de")) is None
+    assert kind_of(build_question(assistant, "Hoi, zäme", "de")) is None
     embed_kind_examples()
     assert "not yet: it is read in the background" not in admin_client.get(url_of(assistant)).content.decode()
-    assert kind_of(build_question(assistant, "Ei gude, wie", "de")) == "greeting"
+    assert kind_of(build_question(assistant, "Hoi, zäme", "de")) == "greeting"
 
 
 def test_saving_queues_the_work(

@@ -52,6 +52,12 @@ def test_the_kind_of_what_is_recognised_already_can_be_another() -> None:
     assert recognised_kind("Ahoi", own_kinds(("Ahoi", "goodbye"))) == "goodbye"
 
 
+@pytest.mark.parametrize("said", ["helau", "Helau!!", "HELAU"])
+def test_a_message_with_the_words_of_an_example_is_of_its_kind_however_it_is_written(said: str) -> None:
+    assert recognised_kind(said) is None
+    assert recognised_kind(said, own_kinds(("Helau!", "greeting"))) == "greeting"
+
+
 def test_an_example_of_a_question_has_messages_like_it_looked_up() -> None:
     joke = "tell me a joke"
     assert recognised_kind(joke) == "off-topic"
