@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Chosen by cross-validation (`docs/decisions/0028-kinds-of-messages.md`).
 C, GAMMA = 3.0, 0.04
 #: The least sum of kernels of a message that is no question. At it about 6 of 1,000 ordinary messages are lost.
-THRESHOLD = 0.3
+THRESHOLD = 0.33
 #: Kinds that students put before or behind a question: "Thanks! And when is the deadline?"
 SAID_BESIDE = (Kind.GREETING, Kind.THANKS, Kind.GOODBYE, Kind.COMPLAINT, Kind.INSULT, Kind.OFF_TOPIC)
 #: Questions shorter than so many letters say too little to be cut, or to be put behind a greeting.
