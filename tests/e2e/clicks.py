@@ -51,8 +51,8 @@ class Curator:
         assert self.pressed <= most
 
 
-def invite(browser: Browser, run: Run, first_name: str) -> str:
-    """Return the link that an administrator gets for a new curator; this installation sends no e-mail."""
+def invite(browser: Browser, run: Run, first_name: str, *, role: str = "Curator") -> str:
+    """Return the link that an administrator gets for a new colleague; this installation sends no e-mail."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
     staff = context.new_page()
     staff.goto(f"http://127.0.0.1:{run.port}/admin/login/?next=/admin/invite/")
@@ -62,6 +62,7 @@ def invite(browser: Browser, run: Run, first_name: str) -> str:
     address = f"{first_name.lower()}@uni.example"
     for label, value in (("First name", first_name), ("Last name", "Berg"), ("E-mail address", address)):
         staff.get_by_label(label).fill(value)
+    staff.locator(f'input[name="role"][value="{role}"]').check()
     staff.get_by_label("Works for the whole university").check()
     staff.get_by_role("button", name="Invite").click()
     link = staff.get_by_label("Link to choose a password").input_value()

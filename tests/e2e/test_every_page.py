@@ -1,10 +1,11 @@
-"""Every list of the admin, every empty form and the form of a row of every list, as axe sees them."""
+"""Every list of the admin, every empty form and the form of a row of every list, as axe sees them, for each role."""
 
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.clicks import invite
 from tests.e2e.conftest import violations
 from tests.runtime.stack import Run
 
@@ -72,6 +73,44 @@ def test_forms_have_no_barrier_that_a_machine_finds(browser: Browser, quoting: R
     assert len(forms) > 20
     found = {path: faults(page, path) for path in forms}
     page.context.close()
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize(
+    ("role", "first_name", "locale", "scheme", "width"),
+    [
+        ("Curator", "Ada", "de-DE", "dark", 768),
+        ("Reviewer", "Cem", "en-GB", "light", 390),
+        ("Analyst", "Eva", "de-DE", "light", 768),
+    ],
+)
+def test_no_page_that_a_role_is_led_to_has_a_barrier_that_a_machine_finds(
+    browser: Browser,
+    quoting: Run,
+    role: str,
+    first_name: str,
+    locale: str,
+    scheme: Literal["light", "dark"],
+    width: int,
+) -> None:
+    link = invite(browser, quoting, first_name, role=role)
+    context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(link)
+    for field in page.locator("input[type=password]").all():
+        field.fill("Lindental-7-bridges")
+    page.locator("#content form button, #content form input[type=submit]").last.click()
+    page.goto(f"http://127.0.0.1:{quoting.port}/admin/")
+    lists = links(page, "#nav-sidebar th a")
+    assert len(lists) > 3
+    forms = links(page, "#nav-sidebar .addlink")
+    for path in lists:
+        page.goto(f"http://127.0.0.1:{quoting.port}{path}")
+        forms += links(page, "#result_list tbody th a[href*='/change/']")[:1]
+    paths = dict.fromkeys(["/admin/", "/admin/inbox/preferences/", *lists, *forms])
+    found = {path: faults(page, f"http://127.0.0.1:{quoting.port}{path}") for path in paths}
+    context.close()
+    print(role, len(paths), "pages")
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
