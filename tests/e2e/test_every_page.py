@@ -110,7 +110,6 @@ def test_no_page_that_a_role_is_led_to_has_a_barrier_that_a_machine_finds(
     paths = dict.fromkeys(["/admin/", "/admin/inbox/preferences/", *lists, *forms])
     found = {path: faults(page, f"http://127.0.0.1:{quoting.port}{path}") for path in paths}
     context.close()
-    print(role, len(paths), "pages")
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
