@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from analytics.contradictions.comparison.statements import Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy import sparse
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
@@ -60,6 +60,9 @@ def count_words(statements: Sequence[Statement]) -> Counts:
 
 def weigh_words(statements: Sequence[Statement], counts: Counts) -> Words:
     """Return the statements' words, weighed by their inverse document frequency as counted."""
+    # A web process loads this module and compares only when an answer is saved: SciPy takes a quarter of a second.
+    from scipy import sparse
+
     columns: dict[str, int] = {}
     indices = [columns.setdefault(term, len(columns)) for each in statements for term in sorted(each.terms)]
     pointers = np.cumsum([0, *(len(each.terms) for each in statements)])
