@@ -37,9 +37,9 @@ FOLDS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """Holds the classifiers that are fitted to all rows, and the results of cross-validation by passage.
+    """Holds the fitted classifiers, and the results of cross-validation by passage for the rows that are unseen.
 
-    `shown` says which rows pass, by strictness. `scores` are those of the last judge.
+    `shown` says which of them pass, by strictness. `scores` are those of the last judge.
     """
 
     classifiers: Mapping[Judge, ClaimClassifier]
@@ -47,19 +47,32 @@ class Fitted:
     scores: "NDArray[np.float64]"
 
 
-def fit(rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]], *, words_only: bool) -> Fitted:
-    hard = np.array([row["kind"] in HARD for row in rows])
+def fit(
+    rows: Sequence[dict[str, Any]],
+    features: Sequence[dict[str, float]],
+    is_unseen: "NDArray[np.bool_]",
+    *,
+    words_only: bool,
+) -> Fitted:
+    """Fit the facts' weights to all rows; those of both judges, and all thresholds, to what `is_unseen` marks.
+
+    The entailment model learned from the other rows, so what it says of them is no measure.
+    """
+    hard = np.array([row["kind"] in HARD for row in rows])[is_unseen]
     vetoed = np.array([any(each[name] for name in VETOES) for each in features])
 
     def least(scores: "NDArray[np.float64]", shares: Mapping[Strictness, float]) -> dict[Strictness, float]:
         return {level: float(np.quantile(scores[hard], 1 - share)) for level, share in shares.items()}
 
-    def judge(names: Sequence[str]) -> "tuple[NDArray[np.float64], NDArray[np.float64], float]":
-        scores, weights, offset = _cross_validate(rows, features, names)
-        return np.where(vetoed, 0.0, scores), weights, offset
+    def judge(
+        names: Sequence[str], chosen: "NDArray[np.bool_]"
+    ) -> "tuple[NDArray[np.float64], NDArray[np.float64], float]":
+        places = np.flatnonzero(chosen)
+        scores, weights, offset = _cross_validate([rows[n] for n in places], [features[n] for n in places], names)
+        return np.where(vetoed[places], 0.0, scores)[is_unseen[places]], weights, offset
 
     names = sorted(name for name in features[0] if name not in NEUTRAL | {ENTAILMENT})
-    scores, weights, offset = judge(names)
+    scores, weights, offset = judge(names, np.ones(len(rows), bool))
     strict = least(scores, PASSING)
     if words_only:
         words = ClaimClassifier(tuple(names), weights, offset, {level.value: strict[level] for level in Strictness})
@@ -68,7 +81,7 @@ def fit(rows: Sequence[dict[str, Any]], features: Sequence[dict[str, float]], *,
     thresholds = {level.value: loose[level] for level in Strictness}
     facts = ClaimClassifier(tuple(names), weights, offset, thresholds)
     both_names = [*names, ENTAILMENT]
-    both_scores, weights, offset = judge(both_names)
+    both_scores, weights, offset = judge(both_names, is_unseen)
     shown, thresholds = {}, {}
     for level, share in PASSING.items():
         allowed = scores >= loose[level]

@@ -6,29 +6,17 @@ check aligns it with. `OUT/examples.npz` and `OUT/e5.npz`, the weights that trai
 """
 
 import argparse
-import hashlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.claims import DATA, FITTED_TO, read, remembered
-from benchmarks.environment import ROOT
+from benchmarks.claims import FITTED_TO, LEARNED_FROM, configure, read, remembered
 from benchmarks.measuring import say
 
 if TYPE_CHECKING:
     from core.inference.embeddings.e5.package import PackagedE5
-
-#: Sentences that the check's own weights are not fitted to: they are learned from in every part of cross-validation.
-WRITTEN = DATA / "claims_written.jsonl"
-FOLDS = 3
-
-
-def fold_of(row: dict[str, Any]) -> int:
-    """Return the part of cross-validation that a sentence belongs to, that of its passage."""
-    passage = row["id"].rsplit("/", 1)[0]
-    return int(hashlib.md5(passage.encode(), usedforsecurity=False).hexdigest(), 16) % FOLDS
 
 
 def write_examples(folder: Path) -> None:
@@ -41,10 +29,10 @@ def write_examples(folder: Path) -> None:
     meaning = Meaning(remembered(), lambda _text, _sentence: 0.0)
     made = model_file()
     pieces = load_pieces(made.with_name(f"{made.name}.model"))
-    rows = [(row, fold_of(row)) for path in FITTED_TO for row in read(path)]
-    rows += [(row, -1) for row in read(WRITTEN)]
-    sentences, texts, supported, folds, names = [], [], [], [], []
-    for row, fold in rows:
+    rows = [(row, True) for path in LEARNED_FROM for row in read(path)]
+    rows += [(row, False) for path in FITTED_TO for row in read(path)]
+    sentences, texts, supported, is_learned = [], [], [], []
+    for row, learned in rows:
         passage = Passage(row["passage"], row["title"])
         checked = examine(row["sentence"], passage, meaning=meaning)
         if checked is None:
@@ -52,8 +40,7 @@ def write_examples(folder: Path) -> None:
         sentences.append(pieces.ids(row["sentence"])[:SENTENCE_PIECES])
         texts.append(pieces.ids(read_unit(checked, passage))[:TEXT_PIECES])
         supported.append(row["supported"])
-        folds.append(fold)
-        names.append(row["id"])
+        is_learned.append(learned)
     package = PackagedE5()
     special = (package.special.begin, package.special.end, package.special.padding)
     used = sorted({piece for each in (*sentences, *texts, special) for piece in each})
@@ -65,12 +52,11 @@ def write_examples(folder: Path) -> None:
         pieces=np.array(flat, np.int32),
         ends=np.cumsum([len(each) for each in (*sentences, *texts)]),
         supported=np.array(supported),
-        folds=np.array(folds),
-        ids=np.array(names),
+        is_learned=np.array(is_learned),
         special=np.array([place[piece] for piece in special]),
     )
     np.savez_compressed(folder / "e5.npz", **begin_with(package, used))
-    say(f"{len(names)} sentences, {sum(supported)} of them supported, and {len(used)} pieces are in {folder}.")
+    say(f"{len(supported)} sentences, {sum(is_learned)} of them to learn from, and {len(used)} pieces are in {folder}.")
 
 
 def begin_with(package: "PackagedE5", used: list[int]) -> dict[str, Any]:
@@ -98,11 +84,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.entailment.examples", description=__doc__)
     parser.add_argument("folder", type=Path)
     arguments = parser.parse_args()
-    from django.conf import settings
-
-    settings.configure(
-        STATE_DIR=ROOT / "var", EMBEDDING_THREADS=1, EMBEDDING_MODEL="all-MiniLM-L6-v2+multilingual-e5-small"
-    )
+    configure()
     write_examples(arguments.folder)
     return 0
 

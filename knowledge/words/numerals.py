@@ -43,6 +43,10 @@ DAY_RANGE = re.compile(
     rf"\d{{1,2}}(?:\.|st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})\b)",
     re.IGNORECASE,
 )
+#: "vom 13. bis zum 24.09.": so is a month in figures.
+DOTTED_RANGE = re.compile(
+    r"\b(\d{1,2})\.(\s*(?:–|-|to|and|bis zum|bis|und)\s*(?:dem\s+|den\s+)?\d{1,2}\.(\d{1,2})\.)", re.IGNORECASE
+)
 #: "no later than two weeks before" is "at least two weeks before".
 LEAD_TIME = re.compile(
     r"\b(?:(?P<german>spätestens|bis(?: zu)?)|no later than|not later than|up to|until)"
@@ -62,6 +66,30 @@ COUNTED = re.compile(
     r"|Jahres|Tag|Tages|Stunde|Semester|Semesters|Versuch|Werktag|Kurs)\b)",
     re.IGNORECASE,
 )
+#: "a two-week stay", "zweiwöchig", "ein dreisemestriges Studium": a number and what is counted, in one word.
+COUNTED_ENGLISH = re.compile(
+    r"\b([a-z]+|\d+)-(?=(?:minute|hour|day|week|month|semester|term|year|page|word|credit|unit|part|point)\b)",
+    re.IGNORECASE,
+)
+COUNTED_GERMAN = re.compile(
+    r"\b([a-zäöüß]+?|\d+)-?(minüt|stünd|täg|wöch|monat|semestr|jähr|seit|teil)ig(?:e[nrsm]?)?\b", re.IGNORECASE
+)
+MEASURES = {
+    "minüt": "Minuten", "stünd": "Stunden", "täg": "Tage", "wöch": "Wochen", "monat": "Monate", "semestr": "Semester",
+    "jähr": "Jahre", "seit": "Seiten", "teil": "Teile",
+}  # fmt: skip
+
+
+def split_counted(text: str) -> str:
+    """Return the text with "two-week" as "2 week", "zweiwöchig" as "2 Wochen"."""
+
+    def split(match: re.Match[str]) -> str:
+        number = int(match[1]) if match[1].isdigit() else _value(match[1])
+        if number is None:
+            return match[0]
+        return f"{number} {MEASURES[match[2].lower()]}" if match.lastindex == 2 else f"{number} "
+
+    return COUNTED_GERMAN.sub(split, COUNTED_ENGLISH.sub(split, text))
 
 
 def spell_out(text: str) -> str:
@@ -84,7 +112,7 @@ def spell_out(text: str) -> str:
     ended = _close(text, run, pieces, ended)
     pieces.append(text[ended:])
     text = CENTS.sub(r"\1.\3 \2", "".join(pieces))
-    text = DAY_RANGE.sub(r"\1 \3\2", text)
+    text = DOTTED_RANGE.sub(r"\1.\3.\2", DAY_RANGE.sub(r"\1 \3\2", text))
     return LEAD_TIME.sub(lambda match: "mindestens" if match["german"] else "at least", text)
 
 

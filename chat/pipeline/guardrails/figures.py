@@ -31,7 +31,7 @@ MONTH_DAY = re.compile(
     rf"{_YEAR}",
     re.IGNORECASE,
 )
-DOTTED = re.compile(r"(?<![\d.,])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}|\d\d)(?![\d.]))?(?!\d)")
+DOTTED = re.compile(r"(?<![\d.,])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}|\d\d)(?!\d|\.\d))?(?!\d)")
 ISO = re.compile(r"(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?!\d)")
 SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?(?![\d/])")
 _HALF = r"\s?(?P<half{n}>[ap]\.?\s?m\b\.?)"

@@ -7,6 +7,7 @@ from chat.pipeline.guardrails.addresses import phones
 from chat.pipeline.guardrails.disguises import unknown_leads
 from chat.pipeline.verification.alignment import Alignment, Candidate, has_word
 from chat.pipeline.verification.differences.figures import compare_figures
+from chat.pipeline.verification.differences.moments import compare_moments
 from chat.pipeline.verification.differences.statements import (
     compare_bounds,
     compare_conditions,
@@ -37,6 +38,7 @@ def compare(
     whole = read_facts(f"{best.unit.context} {best.text} {second.unit.context} {second.text}") if second else best.whole
     _compare_words(found, sentence, unit, whole, passage, best)
     compare_figures(found, sentence, unit, whole, passage)
+    compare_moments(found, sentence, whole)
     compare_polarity(found, sentence, unit, whole)
     compare_modality(found, sentence, unit)
     compare_quantities(found, sentence, unit, whole)

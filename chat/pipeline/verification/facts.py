@@ -25,8 +25,10 @@ from chat.pipeline.verification.signals import (
     split_clauses,
 )
 from chat.pipeline.verification.words import Word, fold, opposites, read_words
-from knowledge.words.numerals import COUNTED, spell_out
+from knowledge.words.numerals import COUNTED, spell_out, split_counted
 
+#: "two (2) weeks"
+TWICE_WRITTEN = re.compile(r"\b(\d+) \(\1\)")
 NON_EU = re.compile(r"\bnon-?\s?eu\b|\bnicht-eu\b|\bnon-eu/eea\b", re.IGNORECASE)
 #: How many words of meaning a negating word reaches, behind it and, for German "nicht", before it.
 REACH = 2
@@ -48,7 +50,12 @@ FRACTIONS = (
         ),
         ("n:1",),
     ),
-    (re.compile(r"\b(?:annual\w*|jährlich\w*|years?|jahr\w*)\b", re.I), ("n:12",)),
+    (
+        re.compile(
+            r"\b(?:annual\w*|jährlich\w*|(?:an?|per|pro|full|whole|ganzes|ein(?:em|es)?) (?:years?|jahre?s?))\b", re.I
+        ),
+        ("n:12",),
+    ),
     (re.compile(r"\b(?:noon|midday|mittags?)\b", re.I), ("t:720", "n:12")),
     (re.compile(r"\b(?:midnight|mitternacht)\b", re.I), ("t:0", "t:1440", "t:1439")),
     (re.compile(r"\b(?:fortnight)\b", re.I), ("n:14", "n:2")),
@@ -96,7 +103,7 @@ class Facts:
 @lru_cache(maxsize=4096)
 def read_facts(text: str) -> Facts:
     """Return the facts of a sentence or unit."""
-    text = NON_EU.sub("noneu", spell_out(COUNTED.sub(" 1", text)))
+    text = NON_EU.sub("noneu", TWICE_WRITTEN.sub(r"\1", spell_out(COUNTED.sub(" 1", split_counted(text)))))
     for pattern, plain in PLAIN:
         text = pattern.sub(plain, text)
     words = tuple(read_words(text))

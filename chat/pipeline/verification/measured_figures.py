@@ -77,9 +77,15 @@ MEASURE = re.compile(
     re.IGNORECASE,
 )
 MONEY_BEFORE = re.compile(r"(?:[€$£]|\b(?:eur|usd|us))\s?\$?\s?$", re.I)
+#: "five cents" are 0.05 of what the page has a sign for.
+CENTS = re.compile(r"\s?cents?\b", re.I)
 SENTENCE_END = re.compile(r"\d{1,2}\.\d{1,2}\.")
-#: How many of a smaller measure one of a larger is.
-EQUAL = {"week": 7, "year": 12, "hour": 60}
+#: How many of smaller measures one of a larger is.
+EQUAL = {"week": (7,), "year": (12, 2), "day": (24,), "hour": (60,)}
+#: Before a time that is said without its minutes: "from two to four".
+TIME_BEFORE = re.compile(
+    r"\b(?:from|to|till|until|at|after|before|between|and|past|von|bis|ab|nach|vor|um|zwischen|und)\s$", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +116,12 @@ def read_figures(text: str) -> list[Figure]:
         readings = list(each.readings)
         if SENTENCE_END.fullmatch(each.text):  # "a grade of 2.7." is no date
             readings.append(frozenset({f"n:{float(each.text[:-1]):g}"}))
+        if not measure and each.text.isdigit() and 1 <= int(each.text) <= 12 and TIME_BEFORE.search(before):
+            readings += [frozenset({f"t:{(int(each.text) + half) * 60}"}) for half in (0, 12)]
+        if CENTS.match(behind) and each.text.isdigit():
+            readings.append(frozenset({f"n:{int(each.text) / 100:g}"}))
         if measure in EQUAL:
-            multiples = (_times(key, EQUAL[measure]) for reading in each.readings for key in reading)
+            multiples = (_times(k, n) for reading in each.readings for k in reading for n in EQUAL[measure])
             readings += [frozenset({f"n:{multiple}"}) for multiple in multiples if multiple]
         bound = ""
         if UPPER_AFTER.match(behind):

@@ -51,7 +51,10 @@ CONNECTIVE = re.compile(
 #: More words of meaning than this make a fact of what begins as a connective.
 LONGEST_CONNECTIVE = 6
 #: Doubts that no score outweighs.
-VETOES = ("figures_missing", "unknown_addresses", "measures", "cell_conflict")
+VETOES = (
+    *("figures_missing", "unknown_addresses", "measures", "cell_conflict"),
+    *("codes_missing", "weekday_conflict", "month_conflict", "term_conflict", "period_conflict", "every_second_there"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,10 @@ ORDINAL = re.compile(
     r"|(?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt)e[nrsm]?)\b",
     re.I,
 )
+#: "B2", "DSH-2", "CS-101"
+CODE = re.compile(r"\b[A-ZÄÖÜ]{1,5}-?\d+(?:[.-]\d+)*\b")
+#: Figures that stand closer are parts of one, such as "11-637", in characters.
+APART = 8
 #: How far from a figure a word may stand and still say what the figure is of, in characters.
 NEAR = 60
 #: Whatever has such a date ends on it.
@@ -80,6 +84,12 @@ def compare_figures(found: Differences, sentence: Facts, unit: Facts, whole: Fac
     else:
         found.add("figures_left_out", 0)
     ours, theirs = set(map(_ordinal, ORDINAL.findall(sentence.text))), set(map(_ordinal, ORDINAL.findall(whole.text)))
+    found.add("exchanged_figures", min(count_exchanged(sentence, unit), 3))
+    known = re.sub(r"\s?-\s?", "-", whole.text).lower()
+    strange = [code for code in CODE.findall(sentence.text) if code.lower() not in known]
+    found.add("codes_missing", bool(strange))
+    if strange:
+        found.doubt("name", strange[0])
     found.add("ordinal_conflict", bool(ours and theirs and not ours & theirs))
     found.add("ordinal_missing", bool(ours and not theirs))
 
@@ -120,11 +130,12 @@ def _joined(name: str) -> str:
     return NON_EU.sub("noneu", name)
 
 
-def find_nearer_figure(sentence: Facts, unit: Facts) -> bool:
-    """Return whether all words of the sentence that stand near a figure of the unit stand near another one of its sort.
+def find_nearer_figure(sentence: Facts, unit: Facts) -> float:
+    """Return by how much more words of the sentence stand near another figure of the unit than near its own, 0 to 1.
 
     "The rate for Medicare is 6.2 %" where the page has "Social Security is 6.2 % and Medicare is 1.45 %".
     """
+    most = 0.0
     for figure in sentence.figures:
         own = [each for each in unit.figures if _same(figure, each)]
         rivals = [
@@ -142,9 +153,34 @@ def find_nearer_figure(sentence: Facts, unit: Facts) -> bool:
             nearest = [min((abs(p - f.start) for p in places for f in each), default=NEAR) for each in (own, rivals)]
             if min(nearest) < NEAR:
                 votes[nearest[1] < nearest[0]] += 1
-        if votes[1] and not votes[0]:
-            return True
-    return False
+        most = max(most, (votes[1] - votes[0]) / max(sum(votes), 1))
+    return most
+
+
+def count_exchanged(sentence: Facts, unit: Facts) -> int:
+    """Return for how many words the sentence has another one of its figures nearest than the unit has.
+
+    "more than 100 people and 500 projects" where the page has "more than 500 people and 100 projects".
+    """
+    pairs = [(figure, [each for each in unit.figures if _same(figure, each)]) for figure in sentence.figures]
+    pairs = [(figure, there) for figure, there in pairs if there]
+    exchanged = kept = 0
+    for place, (one, one_there) in enumerate(pairs):
+        for other, other_there in pairs[place + 1 :]:
+            if _same(one, other) or _sort(one) != _sort(other) or abs(one.start - other.start) < APART:
+                continue
+            for word in sentence.content:
+                places = [each.start for each in unit.content if each.keys & word.keys]
+                if not places:
+                    continue
+                here = abs(word.start - one.start) - abs(word.start - other.start)
+                there = min(abs(p - f.start) for p in places for f in one_there) - min(
+                    abs(p - f.start) for p in places for f in other_there
+                )
+                if here and there and min(abs(word.start - one.start), abs(word.start - other.start)) < NEAR:
+                    exchanged += (here > 0) != (there > 0)
+                    kept += (here > 0) == (there > 0)
+    return max(exchanged - kept, 0)
 
 
 def _same(one: Figure, other: Figure) -> bool:

@@ -52,8 +52,9 @@ def compare_subjects(
     if found.features["cell_conflict"]:
         found.doubt("subject", best.unit.label)
     nearer = find_nearer_figure(sentence, unit)
-    found.add("nearer_figure", nearer)
-    if nearer:
+    found.add("nearer_figure", nearer == 1)
+    found.add("nearer_figure_share", nearer)
+    if nearer == 1:
         found.doubt("subject", sentence.figures[0].text)
     found.add("rival_words", min(rivals, 4))
     found.add("rival_labels", min(labels, 3))
