@@ -114,7 +114,8 @@ class Checked:
 
     @property
     def is_vetoed(self) -> bool:
-        return any(self.comparison.features[name] for name in VETOES)
+        # Without a word of meaning, as in "U s e  o n l y", there is nothing to compare.
+        return not self.sentence.content or any(self.comparison.features[name] for name in VETOES)
 
 
 def verify(

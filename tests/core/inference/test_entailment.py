@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.claims import FITTED_TO, read
+from chat.pipeline.verification.verify import Passage, examine, read_unit
 from core.inference.embeddings.base import EmbeddingUnavailable
 from core.inference.embeddings.e5 import package as e5_package
 from core.inference.entailment.model import ADAPTED, EntailmentModel, get_entailment_model
@@ -15,17 +17,15 @@ PAGE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("said", "denied"),
-    [
-        ("You do not have to explain why you withdraw a week ahead.", "You always have to explain why you withdraw."),
-        ("Man muss seinen Rücktritt nicht begründen.", "Wer zurücktritt, muss das begründen."),
-        ("The rule does not hold for seminars.", "The same rule holds for seminars."),
-    ],
-)
-def test_what_a_page_says_is_likelier_than_what_it_does_not(said: str, denied: str) -> None:
-    logit = get_entailment_model().logit
-    assert logit(PAGE, said) > logit(PAGE, denied)
+def test_what_a_page_says_is_mostly_likelier_than_what_it_does_not() -> None:
+    logits: dict[bool, list[float]] = {True: [], False: []}
+    for row in read(FITTED_TO[0])[:200]:
+        passage = Passage(row["passage"], row["title"])
+        checked = examine(row["sentence"], passage)
+        assert checked is not None
+        logits[row["supported"]].append(get_entailment_model().logit(read_unit(checked, passage), row["sentence"]))
+    said, denied = np.array(logits[True]), np.array(logits[False])
+    assert (said[:, None] > denied[None, :]).mean() > 0.7
 
 
 def test_a_long_text_and_an_empty_one_are_read() -> None:

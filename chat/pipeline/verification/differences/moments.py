@@ -91,9 +91,9 @@ def compare_moments(found: Differences, sentence: Facts, whole: Facts) -> None:
         found.add(f"{name}_conflict", is_other)
         if is_other:
             found.doubt("date", ", ".join(sorted(ours)))
-    ours, theirs = EVERY_SECOND.search(sentence.text), EVERY_SECOND.search(whole.text)
-    found.add("every_second_here", bool(ours) and not theirs)
-    found.add("every_second_there", bool(theirs) and not ours and bool(weekdays(sentence.text)))
+    here, there = bool(EVERY_SECOND.search(sentence.text)), bool(EVERY_SECOND.search(whole.text))
+    found.add("every_second_here", here and not there)
+    found.add("every_second_there", there and not here and bool(weekdays(sentence.text)))
 
 
 @lru_cache(maxsize=4096)
