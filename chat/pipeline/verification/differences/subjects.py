@@ -52,7 +52,6 @@ def compare_subjects(
     if found.features["cell_conflict"]:
         found.doubt("subject", best.unit.label)
     nearer = find_nearer_figure(sentence, unit)
-    found.add("nearer_figure", nearer == 1)
     found.add("nearer_figure_share", nearer)
     if nearer == 1:
         found.doubt("subject", sentence.figures[0].text)
