@@ -17,7 +17,7 @@ from benchmarks.measuring import table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chat.pipeline.guardrails.outcomes import OutcomeClassifier
+    from chat.pipeline.guardrails.sentence_classifier import SentenceClassifier
 
 WRITTEN, UNREAD = DATA / "decisions_written.jsonl", DATA / "decisions_sealed.jsonl"
 #: Inverse strength of the penalty on weights, chosen by cross-validation.
@@ -30,11 +30,16 @@ SCALE = 10.0
 
 
 def measure(*, fit: bool = False) -> dict[str, Any]:
-    from chat.pipeline.guardrails import outcomes
+    from chat.pipeline.guardrails.outcomes import FITTED
+    from chat.pipeline.guardrails.sentence_classifier import get_classifier
 
     if fit:
-        fit_classifier().save(outcomes.FITTED)
-        outcomes.get_classifier.cache_clear()
+        written = read(WRITTEN)
+        others = [row["text"] for row in written if not row["decides"]]
+        others += [row["sentence"] for path in FITTED_TO for row in read(path) if row["supported"]]
+        wanted = [row["text"] for row in written if row["decides"]]
+        fit_classifier(wanted, others, recognised=RECOGNISED).save(FITTED)
+        get_classifier.cache_clear()
     faithful = [row | {"text": row["sentence"], "decides": False} for row in read(SEALED) if row["supported"]]
     results: dict[str, Any] = {}
     for name, rows in (("another hand's", read(UNREAD)), ("faithful sentences", faithful)):
@@ -60,26 +65,26 @@ def recognise(texts: Sequence[str]) -> "dict[str, NDArray[np.bool_]]":
     return {"rules": by_rules, "vector": by_vector, "either": by_rules | by_vector}
 
 
-def fit_classifier() -> "OutcomeClassifier":
+def fit_classifier(wanted: Sequence[str], others: Sequence[str], *, recognised: float) -> "SentenceClassifier":
+    """Fit a classifier of sentences; `recognised` is the share of the wanted ones that its threshold lets through."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    from chat.pipeline.guardrails.outcomes import OutcomeClassifier
+    from chat.pipeline.guardrails.sentence_classifier import SentenceClassifier
 
-    written = read(WRITTEN)
-    faithful = [row["sentence"] for path in FITTED_TO for row in read(path) if row["supported"]]
-    decides = np.array([row["decides"] for row in written] + [False] * len(faithful))
-    vectors = vectors_of([*(row["text"] for row in written), *faithful])
+    is_wanted = np.array([True] * len(wanted) + [False] * len(others))
+    vectors = vectors_of([*wanted, *others])
     mean = vectors.mean(axis=0)
     regression = LogisticRegression(C=C, max_iter=5000)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     centred = (vectors - mean) * SCALE
-    scores = cross_val_predict(regression, centred, decides, cv=folds, method="decision_function")
-    regression.fit(centred, decides)
+    scores = cross_val_predict(regression, centred, is_wanted, cv=folds, method="decision_function")
+    regression.fit(centred, is_wanted)
     weights = regression.coef_[0] * SCALE
     # The sum of a vector that was not centred has no offset; the threshold takes it in.
     offset = float(regression.intercept_[0]) - float(weights @ mean)
-    return OutcomeClassifier(weights.astype(np.float32), float(np.quantile(scores[decides], 1 - RECOGNISED)) - offset)
+    least = float(np.quantile(scores[is_wanted], 1 - recognised)) - offset
+    return SentenceClassifier(weights.astype(np.float32), least)
 
 
 def vectors_of(texts: Sequence[str]) -> "NDArray[np.float32]":

@@ -60,7 +60,8 @@ class Layer(nn.Module):
 
 
 class Reader(nn.Module):
-    """Reads a sentence and a text; returns the logarithm of the odds that the text says the sentence."""
+    """Reads a sentence and a text; returns two logarithms of odds: that the text says the sentence, and that the
+    sentence was planted beside the text."""
 
     def __init__(self, begun: dict[str, torch.Tensor]) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class Reader(nn.Module):
         self.ln = normalisation(begun, "emb.ln")
         self.both = nn.Parameter(torch.zeros(2, WIDTH))
         self.layers = nn.ModuleList(Layer(begun, number) for number in range(LAYERS))
-        self.head, self.dropout = nn.Linear(WIDTH, 1), nn.Dropout(DROPPED)
+        self.head, self.dropout = nn.Linear(WIDTH, 2), nn.Dropout(DROPPED)
 
     def forward(self, ids: torch.Tensor, second: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         x = self.ln(self.words[ids] + self.places[: ids.shape[1]] + functional.embedding(second, self.both)).to(HALF)
@@ -77,7 +78,7 @@ class Reader(nn.Module):
         for layer in self.layers:
             x = layer(x, hidden)
         kept = mask[..., None].float()
-        return self.head(self.dropout((x.float() * kept).sum(1) / kept.sum(1)))[:, 0]
+        return self.head(self.dropout((x.float() * kept).sum(1) / kept.sum(1)))
 
     def learnable(self) -> dict[str, nn.Parameter]:
         """Return what is learned, by the names that `core.inference.entailment.model` reads."""
@@ -112,15 +113,19 @@ def dropped(x: torch.Tensor, is_training: bool) -> torch.Tensor:
 
 
 class Examples:
-    """Pairs of a sentence and a text as pieces."""
+    """Pairs of a sentence and a text as pieces.
+
+    `asked` is the place of the result that a pair is about, `is_true` whether it is so, `is_learned` whether it is
+    learned from.
+    """
 
     def __init__(self, folder: Path) -> None:
         with np.load(folder / "examples.npz") as file:
             ends, pieces = file["ends"], file["pieces"]
-            self.supported, self.is_learned = file["supported"], file["is_learned"]
+            self.asked, self.is_true, self.is_learned = file["asked"], file["is_true"], file["is_learned"]
             self.begin, self.end, self.padding = map(int, file["special"])
         texts = [pieces[start:end] for start, end in zip((0, *ends[:-1]), ends, strict=True)]
-        self.sentences, self.texts = texts[: len(self.supported)], texts[len(self.supported) :]
+        self.sentences, self.texts = texts[: len(self.asked)], texts[len(self.asked) :]
         self.lengths = np.array([len(each) + len(text) for each, text in zip(self.sentences, self.texts, strict=True)])
 
     def batch(self, chosen: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -160,8 +165,9 @@ def learn(examples: Examples, reader: Reader, places: Any) -> None:
     batches = examples.batches(places, np.random.default_rng(SEED))
     reader.train()
     for _step, chosen in zip(range(STEPS), batches, strict=False):
-        right = torch.from_numpy(examples.supported[chosen]).float().to(DEVICE)
-        loss = functional.binary_cross_entropy_with_logits(reader(*examples.batch(chosen)), right)
+        right = torch.from_numpy(examples.is_true[chosen]).float().to(DEVICE)
+        said = reader(*examples.batch(chosen)).gather(1, torch.from_numpy(examples.asked[chosen])[:, None].to(DEVICE))
+        loss = functional.binary_cross_entropy_with_logits(said[:, 0], right)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(weights, 1.0)
@@ -170,12 +176,14 @@ def learn(examples: Examples, reader: Reader, places: Any) -> None:
 
 
 @torch.no_grad()
-def rank(examples: Examples, reader: Reader, places: Any) -> float:
-    """Return the area under the curve: how often a supported sentence has more than one that is not."""
+def rank(examples: Examples, reader: Reader, asked: int) -> float:
+    """Return the area under the curve of the pairs that were not learned from: how often a true one has more than one
+    that is not."""
     reader.eval()
-    parts = [reader(*examples.batch(places[at : at + 128])).cpu() for at in range(0, len(places), 128)]
-    logits, supported = torch.cat(parts).numpy(), examples.supported[places]
-    return float((logits[supported][:, None] > logits[~supported][None, :]).mean())
+    places = np.flatnonzero(~examples.is_learned & (examples.asked == asked))
+    parts = [reader(*examples.batch(places[at : at + 128]))[:, asked].cpu() for at in range(0, len(places), 128)]
+    logits, is_true = torch.cat(parts).numpy(), examples.is_true[places]
+    return float((logits[is_true][:, None] > logits[~is_true][None, :]).mean())
 
 
 def main(folder: Path, learned: Path | None = None) -> None:
@@ -188,7 +196,8 @@ def main(folder: Path, learned: Path | None = None) -> None:
             for name, parameter in reader.learnable().items():
                 parameter.data = torch.from_numpy(file[name]).float().to(DEVICE)
     learn(examples, reader, np.flatnonzero(examples.is_learned))
-    print(f"Area under the curve, other sentences: {rank(examples, reader, np.flatnonzero(~examples.is_learned)):.3f}")
+    for asked, name in enumerate(("says", "planted")):
+        print(f"Area under the curve, other sentences, {name}: {rank(examples, reader, asked):.3f}")
     found = {name: value.detach().half().cpu().numpy() for name, value in reader.learnable().items()}
     np.savez_compressed(folder / "adapted.npz", **found)
 

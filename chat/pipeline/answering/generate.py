@@ -133,7 +133,7 @@ def _prepare(context: Context, prompt: Prompt) -> HeldAnswer:
             {each.number: each for each in prompt.candidates}, question=ask.text, first=context.first_source
         ),
         guard=_guard(context, prompt),
-        prover=Prover(prompt.candidates, language=ask.language, strictness=ask.strictness),
+        prover=Prover(prompt.candidates, language=ask.language, strictness=ask.strictness, contact=ask.contact),
         numbers=frozenset(each.number for each in prompt.candidates),
         marks=QUOTATION_MARKS.get(ask.language, QUOTATION_MARKS["en"]),
         record=context.sentences,

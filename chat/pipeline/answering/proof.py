@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +11,13 @@ from chat.pipeline.retrieval.candidates import Candidate
 from chat.pipeline.sentences.unit_vectors import compute_vectors, unit_vectors
 from chat.pipeline.verification.alignment import make_candidates
 from chat.pipeline.verification.classifier import Strictness
+from chat.pipeline.verification.planted import is_planted
 from chat.pipeline.verification.units import split_units
 from chat.pipeline.verification.verify import Meaning, Passage, Reason, Verdict, choose_passage, verify
+from chat.protocol.shapes import Contact
 from core.inference import verifier
 from core.inference.embeddings import EmbeddingUnavailable
-from core.inference.entailment.model import get_entailment_model
+from core.inference.entailment.model import EntailmentModel, get_entailment_model
 from core.telemetry.tracing import span
 from knowledge.chunking.sentences import sentence_spans
 from knowledge.guardrails.injection import flag_document
@@ -24,20 +27,34 @@ if TYPE_CHECKING:
 
 #: Least probability by which the second judge agrees.
 LEAST_LIKELY = 0.5
+#: What a sentence that names the assistant's contact is compared with.
+CONTACT = "If you have questions, you can contact {0} at {1}."
 
 
 class Prover:
     """Proves one answer's sentences against the candidates of its prompt.
 
-    What a passage says to the model instead of its readers proves nothing and is never quoted.
+    What a passage says to the model instead of its readers proves nothing and is never quoted, nor what was planted in
+    it. A sentence that only names the assistant's `contact` needs no page.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], *, language: str, strictness: Strictness) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        language: str,
+        strictness: Strictness,
+        contact: Contact | None = None,
+    ) -> None:
         self._candidates = candidates
         self._language, self._strictness = language, strictness
         self._passages = [Passage(without_orders(each.text), each.full_title, each.heading) for each in candidates]
+        self._addresses = [each for each in (contact.email, contact.url) if each] if contact else []
+        name = f"the {contact.name}" if contact and contact.name else "us"
+        self._contact = Passage(CONTACT.format(name, " or on ".join(self._addresses)))
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._meaning: Meaning | None = None
+        self._entailment: EntailmentModel | None = None
         self._prepare()
 
     def prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
@@ -49,8 +66,10 @@ class Prover:
             try:
                 verdict, candidate = self._prove(sentence, numbers)
             except EmbeddingUnavailable:
-                self._meaning = None
+                self._meaning = self._entailment = None
                 verdict, candidate = self._prove(sentence, numbers)
+            if not verdict.is_supported and self._names_contact(sentence):
+                return Verdict(True, 1.0, is_connective=True), None
             return (judge_again(verdict, sentence, candidate) if candidate else verdict), candidate
 
     def _prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
@@ -62,7 +81,21 @@ class Prover:
         verdict = verify(
             sentence, passages, language=self._language, strictness=self._strictness, meaning=self._meaning
         )
-        return verdict, None if verdict.passage is None else self._candidates[places[verdict.passage]]
+        if verdict.passage is None:
+            return verdict, None
+        place = places[verdict.passage]
+        if self._entailment and is_planted(verdict.unit, self._passages[place], self._entailment.planted_logit):
+            verdict = replace(verdict, is_supported=False, reasons=(Reason("subject"),), unit="")
+        return verdict, self._candidates[place]
+
+    def _names_contact(self, sentence: str) -> bool:
+        """Return whether a sentence says no more than whom to ask."""
+        if not any(address in sentence for address in self._addresses):
+            return False
+        verdict = verify(
+            sentence, [self._contact], language=self._language, strictness=self._strictness, meaning=self._meaning
+        )
+        return verdict.is_supported
 
     def _prepare(self) -> None:
         """Compute the vectors of all units. If one of the models is away, words alone are compared."""
@@ -73,10 +106,10 @@ class Prover:
         ]
         try:
             self._vectors = unit_vectors.compute(texts)
-            entails = get_entailment_model().logit
+            self._entailment = get_entailment_model()
         except EmbeddingUnavailable:
             return
-        self._meaning = Meaning(self._look_up, entails)
+        self._meaning = Meaning(self._look_up, self._entailment.logit)
 
     def _look_up(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return the vectors of a sentence and of units; the sentence's is forgotten with the answer."""
@@ -98,6 +131,7 @@ def judge_again(verdict: Verdict, sentence: str, candidate: Candidate) -> Verdic
     return replace(verdict, is_supported=False, reasons=(Reason("not_entailed"),))
 
 
+@lru_cache(maxsize=2048)
 def without_orders(text: str) -> str:
     """Return a passage without the sentences that address the model."""
     if not flag_document(text):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.guardrails.eligibility import may_decide
 from chat.pipeline.guardrails.outcomes import tells_outcome
+from chat.pipeline.guardrails.refusals import refuses
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
 from chat.pipeline.verification.classifier import Judge, Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
@@ -146,8 +147,11 @@ def verify(
         return Verdict(False, 0.0, (Reason("unaligned"),))
     place, best, score = max(compared, key=lambda each: each[2])
     reasons = tuple(Reason(kind, said) for kind, said in best.comparison.doubts.items())
-    if may_decide(text) or (meaning is not None and tells_outcome(meaning.embed([as_sentence(text)])[0])):
+    vector = None if meaning is None else meaning.embed([as_sentence(text)])[0]
+    if may_decide(text) or (vector is not None and tells_outcome(vector)):
         return Verdict(False, 0.0, (Reason("decision", text), *reasons), _quotable(best), place)
+    if vector is not None and refuses(vector):
+        return Verdict(False, 0.0, (Reason("unclear"),), _quotable(best), place)
     if _is_supported(text, best, score, passages[place], strictness, meaning):
         return Verdict(True, score, (), _unit(best), place)
     return Verdict(False, score, reasons or (Reason("unclear"),), _quotable(best), place)

