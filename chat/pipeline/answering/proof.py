@@ -68,8 +68,6 @@ class Prover:
             except EmbeddingUnavailable:
                 self._meaning = self._entailment = None
                 verdict, candidate = self._prove(sentence, numbers)
-            if not verdict.is_supported and self._names_contact(sentence):
-                return Verdict(True, 1.0, is_connective=True), None
             return (judge_again(verdict, sentence, candidate) if candidate else verdict), candidate
 
     def _prove(self, sentence: str, numbers: Sequence[int]) -> tuple[Verdict, Candidate | None]:
@@ -81,6 +79,8 @@ class Prover:
         verdict = verify(
             sentence, passages, language=self._language, strictness=self._strictness, meaning=self._meaning
         )
+        if not verdict.is_supported and self._names_contact(sentence):
+            return Verdict(True, 1.0, is_connective=True), None
         if verdict.passage is None:
             return verdict, None
         place = places[verdict.passage]
