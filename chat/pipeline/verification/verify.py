@@ -13,6 +13,7 @@ from chat.pipeline.guardrails.addresses import emails, links, phones
 from chat.pipeline.guardrails.eligibility import may_decide
 from chat.pipeline.guardrails.outcomes import tells_outcome
 from chat.pipeline.guardrails.refusals import refuses
+from chat.pipeline.sentences.comparatives import asks_to_compare
 from chat.pipeline.verification.alignment import Alignment, Candidate, align, make_candidates
 from chat.pipeline.verification.classifier import Judge, Strictness, get_classifier
 from chat.pipeline.verification.comparison import compare
@@ -116,7 +117,14 @@ class Checked:
     @property
     def is_vetoed(self) -> bool:
         # Without a word of meaning, as in "U s e  o n l y", there is nothing to compare.
-        return not self.sentence.content or any(self.comparison.features[name] for name in VETOES)
+        return (
+            not self.sentence.content or any(self.comparison.features[name] for name in VETOES) or self._compares_rows()
+        )
+
+    def _compares_rows(self) -> bool:
+        """Return whether a sentence sets a row against the others ("the cheapest hall"), which one row does not tell."""
+        unit = self.alignment.best.unit
+        return bool(unit.cells) and asks_to_compare(self.sentence.text) and not asks_to_compare(unit.whole)
 
 
 def verify(

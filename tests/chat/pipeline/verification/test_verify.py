@@ -1,6 +1,7 @@
 """A sentence is shown as written only if the passage that it cites supports it."""
 
 import time
+from functools import partial
 
 import pytest
 
@@ -100,3 +101,12 @@ def test_the_time_is_in_proportion_to_the_length(piece):
         return best
 
     assert seconds(1000) < 40 * max(seconds(100), 0.001)
+
+
+def test_one_row_of_a_table_does_not_tell_which_is_the_cheapest() -> None:
+    table = "| Hall | Rent per month |\n|---|---|\n| Lindenhof | €295 |\n| Seeblick | €340 |"
+    halls = Passage(table, "Halls of residence")
+    said = partial(verify, passages=[halls], strictness=Strictness.LENIENT)
+    assert said("A room in the Lindenhof hall costs €295 per month.").is_supported
+    assert not said("The most expensive hall is Lindenhof, which costs €295 per month.").is_supported
+    assert not said("Das günstigste Wohnheim ist Seeblick mit 340 € im Monat.").is_supported
