@@ -122,7 +122,7 @@ class Checked:
         )
 
     def _compares_rows(self) -> bool:
-        """Return whether a sentence sets a row against the others ("the cheapest hall"), which one row does not tell."""
+        """Return whether a sentence sets a row against the others ("the cheapest hall"): one row does not tell."""
         unit = self.alignment.best.unit
         return bool(unit.cells) and asks_to_compare(self.sentence.text) and not asks_to_compare(unit.whole)
 

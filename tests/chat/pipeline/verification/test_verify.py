@@ -104,9 +104,10 @@ def test_the_time_is_in_proportion_to_the_length(piece):
 
 
 def test_one_row_of_a_table_does_not_tell_which_is_the_cheapest() -> None:
-    table = "| Hall | Rent per month |\n|---|---|\n| Lindenhof | €295 |\n| Seeblick | €340 |"
-    halls = Passage(table, "Halls of residence")
-    said = partial(verify, passages=[halls], strictness=Strictness.LENIENT)
-    assert said("A room in the Lindenhof hall costs €295 per month.").is_supported
-    assert not said("The most expensive hall is Lindenhof, which costs €295 per month.").is_supported
-    assert not said("Das günstigste Wohnheim ist Seeblick mit 340 € im Monat.").is_supported
+    table = (
+        "| Hall | Type | Rent per month |\n|---|---|---|\n| Lindenhof | room | €295 |\n| Seeblick | apartment | €340 |"
+    )
+    said = partial(verify, passages=[Passage(table, "Halls of residence")], strictness=Strictness.LENIENT)
+    assert said("In Lindenhof the rent per month of a room is €295.").is_supported
+    assert not said("In Lindenhof a room has the lowest rent per month: €295.").is_supported
+    assert not said("The hall Lindenhof has the highest rent per month, €295.").is_supported
