@@ -6,7 +6,7 @@ the classifier first: to those of another hand, and to the faithful sentences th
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,8 +94,9 @@ def vectors_of(texts: Sequence[str]) -> "NDArray[np.float32]":
     return np.stack([found[text] for text in texts])
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.decisions", description=__doc__)
+def run(name: str, measure: Callable[..., Any], description: str | None) -> int:
+    """Run a measurement of a sentence classifier from the command line."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
     parser.add_argument("--fit", action="store_true", help="fit the classifier first")
     fit = parser.parse_args().fit
     configure()
@@ -104,4 +105,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("decisions", measure, __doc__))

